@@ -16,7 +16,7 @@ import { asUnreachable, readStoreConfig } from './base/session.ts';
 import { inContext } from './base/store-place.ts';
 
 const standardOutput = '-';
-/** Lower than the daemon: mail is more urgent than a copy. */
+/** Lower than the daemon's priority: mail is more urgent than a copy. */
 const priority = 10;
 
 export default class Backup extends BaseCommand {
@@ -87,8 +87,8 @@ export default class Backup extends BaseCommand {
       location.kind === 'sqlite'
         ? location
         : { ...location, database, clock: systemClock, rests: true };
-    // SQLite writes more files beside a copy. A backup to standard output, or to a file of root, is
-    // first written beside the data.
+    // SQLite writes further files beside a copy. So a backup to standard output, or to a file that
+    // only root may write, is first written beside the data.
     const target = toOutput ? standardOutput : resolve(args.file);
     const isRoots = !toOutput && isRootsPath(target);
     const isStaged = toOutput || isRoots;

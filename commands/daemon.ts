@@ -14,7 +14,7 @@ import { writeLine } from './base/output/output.ts';
 import { asUnreachable, readConfig } from './base/session.ts';
 import { firstStopSignal, onDrain, onHangUp } from './base/signals.ts';
 
-/** Time on top of shutdownGraceSeconds, for the closing steps after the last attempt in flight. */
+/** Time in addition to shutdownGraceSeconds, for steps after the last attempt has ended. */
 const closingMs = 5_000;
 
 interface ClockFlags {
@@ -141,13 +141,13 @@ export default class Daemon extends BaseCommand {
       await app.close();
     }
     log.info('stopped');
-    // Lines are written in the background: without this flush the last lines would be lost.
+    // Flushes the log, which is written in the background: otherwise the last lines would be lost.
     await new Promise((resolve) => log.flush(resolve));
     // Ends the process even if a library still holds a handle.
     process.exit(0);
   }
 
-  /** Reads the configuration again. A mistake in it is logged and changes nothing. */
+  /** Reads the configuration again. If it has a mistake, logs the mistake and changes nothing. */
   async #reload(flags: CommonFlags, daemon: RunningDaemon, log: Logger): Promise<void> {
     try {
       const loaded = await readConfig(flags, { staysRoot: true });

@@ -53,7 +53,7 @@ function hasDesktop(): boolean {
 
 function openBrowser(url: string): void {
   const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  // Without such a program the printed link remains.
+  // If no such program exists, the person opens the printed link.
   spawn(program, [url], { stdio: 'ignore', detached: true })
     .on('error', () => {})
     .unref();

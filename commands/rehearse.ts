@@ -150,7 +150,7 @@ async function play(
   const copy = {
     ...config,
     dataDir,
-    // The copy is read with the root keys of the store.
+    // Reads the copy with the root keys of the store.
     secret: { ...config.secret, file: secretFile(config.dataDir, config.secret) },
     database: { ...config.database, url: 'sqlite:svc.db' },
     delivery: { ...config.delivery, mode: 'capture' as const, routes: [], allow: [] },
@@ -177,7 +177,9 @@ async function play(
   }
 }
 
-/** Returns the operator in the organization of --org, which then has the plan of --plan. */
+/**
+ * Returns the operator in the organization of --org. Gives that organization the plan of --plan.
+ */
 async function callerIn(app: App, { org, plan }: PlayFlags): Promise<Caller> {
   const { organizationIdFrom } = await import('./base/nouns/organization-id.ts');
   const { operatorOf } = await import('../src/access/keys/roles.ts');

@@ -136,7 +136,7 @@ async function send(app: App, caller: Caller, words: SendmailWords): Promise<voi
   await printNotices(app, message, words);
 }
 
-/** Prints only necessary notices: sendmail is otherwise silent. */
+/** Prints only necessary notices, because programs expect sendmail to be silent. */
 async function printNotices(app: App, message: Message, words: SendmailWords): Promise<void> {
   if (words.json) await print(words, message, () => '');
   else if (words.isVerbose) writeLine(message.id);

@@ -1,5 +1,5 @@
-// Shared by commands on an action of a mailbox: they take only the action's id, and look up the
-// mailbox that the routes need.
+// Shared parts of the commands on an action of a mailbox. The commands take only the id of the
+// action, and look up the mailbox that the routes need.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -19,10 +19,7 @@ export const actionCard = [
   ...['digest', 'editedDigest'],
 ];
 
-/**
- * Returns the parameters of a path to an action.
- * @throws ResourceNotFoundError
- */
+/** Returns the parameters in the path of an action. @throws ResourceNotFoundError */
 export async function actionParams(app: App, { organizationId }: Caller, typed: string) {
   const { wholeId } = await import('./input/whole-id.ts');
   const actionId = await wholeId(app, organizationId, ['mailboxAction'], typed);

@@ -1,4 +1,4 @@
-// Opens a page in the person's browser.
+// Opens a page in the user's browser.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { UsageError } from './output/failure.ts';
 import { writeNote } from './output/output.ts';
 
-/** The command that opens a file, by platform. */
+/** The program that opens a file, by platform. */
 const openers: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],
   win32: ['cmd', '/c', 'start', ''],

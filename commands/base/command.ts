@@ -9,7 +9,7 @@ export interface CommonFlags {
   /** Undefined for the first organization. */
   org?: string | undefined;
   json: boolean;
-  /** Keeps root's account; the command then gives the new files to the owner of `dataDir`. */
+  /** Set for a command that keeps root's account and gives new files to the owner of `dataDir`. */
   staysRoot?: true;
 }
 
@@ -33,7 +33,7 @@ export abstract class BaseCommand extends Command {
     }),
   };
 
-  /** Keeps oclif from reading standard input for each absent argument: `--data -` reads it. */
+  /** Keeps oclif from reading standard input for missing arguments: `--data -` reads it. */
   protected override async init(): Promise<void> {
     await super.init();
     keepCommandLine({ id: this.id ?? '', words: this.argv });

@@ -1,9 +1,9 @@
-// The notice of commands that leave work to a daemon if none runs.
+// The notice of a command that leaves work to a daemon while no daemon runs.
 import type { App } from '../../src/core/app.ts';
 
 /**
- * Returns the notice on `queued`; null if a daemon runs, or if that cannot be detected: on
- * PostgreSQL it may run on any host.
+ * Returns the notice about `queued`. Returns null if a daemon runs, or if that cannot be detected:
+ * on PostgreSQL it may run on any host.
  */
 export async function wordOfNoDaemon({ config }: App, queued = 'The mail'): Promise<string | null> {
   const { isDaemonRunning, storeLocation } = await import('../../src/platform/store/open.ts');

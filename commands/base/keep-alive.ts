@@ -1,4 +1,4 @@
-// Keeps the process alive while a command waits for events: timers of the clock alone do not.
+// Keeps the process alive while a command waits for events: the timers of the clock do not.
 import type { App } from '../../src/core/app.ts';
 import { readStoreUntil, type Wait } from '../../src/platform/store/changes/read-until.ts';
 

@@ -1,4 +1,4 @@
-// Host names in the addresses that programs write for this machine's users: `root@HOST`.
+// Host names of this machine, as programs write them in addresses of local users: `root@HOST`.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Caller } from '../../src/core/api/route.ts';
@@ -17,8 +17,8 @@ function readSystemFile(path: string): string {
 }
 
 /**
- * Returns the host name and the aliases in `hosts` (the full name, as `hostname -f` finds it),
- * lower case.
+ * Returns the host name and its aliases in the file `hosts`, in lower case. `hostname -f` finds the
+ * full name there.
  */
 export function namesInHosts(host: string, hosts: string): string[] {
   const names = new Set([host.toLowerCase()]);
@@ -30,8 +30,8 @@ export function namesInHosts(host: string, hosts: string): string[] {
 }
 
 /**
- * Returns the names of this machine, except names with a verified domain of the organization. At a
- * returned name `root@HOST` is a user of the machine, not a sender.
+ * Returns the names of this machine, without names that are verified domains of the organization.
+ * At a returned name, `root@HOST` is a user of the machine and not a sender.
  */
 export async function findMachineNames(
   app: App,

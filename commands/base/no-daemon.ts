@@ -1,13 +1,13 @@
-// A look for daemons of a store on PostgreSQL, for commands that must be alone with it.
+// Detects daemons on a store in PostgreSQL, for commands that no daemon may run beside.
 import type { Config } from '../../src/core/config/config.ts';
 import { ConflictError } from '../../src/platform/errors.ts';
 
-/** Time in which a daemon on PostgreSQL shows itself: it beats each second. */
+/** Time to watch for a daemon on PostgreSQL: daemons write a heartbeat each second. */
 const watchMs = 2_500;
 
 /**
- * Returns true if a daemon writes heartbeats into the store, or stands still there by the virtual
- * clock.
+ * Returns true if a daemon writes heartbeats into the store, or a daemon with a virtual clock is
+ * there.
  */
 export async function isDaemonAlive(config: Config): Promise<boolean> {
   const { readClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');

@@ -1,4 +1,4 @@
-// A command runs the API route of the operation as the operator: the route's schemas parse the
+// A command runs the API route of the operation as the operator: the schemas of the route parse the
 // arguments, and refusals are the same as over HTTP.
 import type { z } from 'zod';
 import type { Answering, Caller, Doorway } from '../../src/core/api/route.ts';
@@ -6,7 +6,7 @@ import type { App } from '../../src/core/app.ts';
 import type { CommonFlags } from './command.ts';
 import { withCaller } from './session.ts';
 
-/** Loads the route, and thereby the area. */
+/** Loads the module of the route, and with it the area. */
 export type LoadRoute<Answer> = () => Promise<Answering<Answer>>;
 
 /** The parts of a request, as the person typed them. */
@@ -14,13 +14,13 @@ export interface Input {
   params?: object;
   query?: object;
   body?: object;
-  /** Names in lower case. */
+  /** Headers, with names in lower case. */
   headers?: object;
 }
 
 /**
- * Runs a route of the area in an open session, ids completed. @throws ValidationError of all
- * fields.
+ * Runs a route of the area in an open session, after completing ids. @throws ValidationError with
+ * all invalid fields.
  */
 export async function runRoute<Answer>(
   app: App,

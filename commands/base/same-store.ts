@@ -1,5 +1,5 @@
-// Refuses a command on a store that the daemon of the same data directory does not use: the URL of
-// the database is set for the daemon alone, in its unit.
+// Refuses a command whose store differs from the store of the data directory's daemon: the URL of
+// the database may be set only for the daemon, in its unit.
 
 import type { App } from '../../src/core/app.ts';
 import type { LoadedConfig } from '../../src/core/config/config.ts';
@@ -44,8 +44,8 @@ async function storeIdAt({ config }: LoadedConfig): Promise<string | null> {
 }
 
 /**
- * Returns a notice if the daemon at the address of the configuration works on a different store;
- * null otherwise, or if none answers. Such a daemon may belong to a different installation.
+ * Returns a notice if the daemon at the configured address works on a different store. Null
+ * otherwise, or without an answer. Such a daemon may belong to a different installation.
  */
 export async function noticeOfForeignDaemon(app: App): Promise<string | null> {
   const { readiness } = await import('../../src/service/status.ts');

@@ -1,5 +1,5 @@
-// Opens the service for a command and closes it after: configuration, store, and the operator as
-// the caller in `--org`. Large modules are imported here, when a command runs, never before.
+// Opens the service for a command and closes it afterwards: configuration, store, and the operator
+// as the caller in `--org`. Imports large modules only when a command runs.
 
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -11,19 +11,18 @@ import type { CommonFlags } from './command.ts';
 import { refuseForeignStore } from './same-store.ts';
 import { inContext } from './store-place.ts';
 
-/** The configuration that root read before it took the account of the store. */
+/** The configuration that root has read before changing to the account of the store. */
 let readByRoot: LoadedConfig | null = null;
 
 /**
- * Reads the configuration of this invocation as the daemon does. A command of root then takes the
- * account that owns `dataDir`.
- * @throws ConfigError; UnreachableError if root cannot take the account
+ * Reads the configuration as the daemon does. A command of root then changes to the account that
+ * owns `dataDir`. @throws ConfigError; UnreachableError if the change of account fails
  */
 export async function readConfig(
   flags: CommonFlags,
   options: { withoutSecrets?: boolean; staysRoot?: boolean } = {},
 ): Promise<LoadedConfig> {
-  // The account may not enter the folders of root.
+  // The account of the store may not be able to read folders of root.
   if (readByRoot) return readByRoot;
   const { withoutSecrets = false, staysRoot = flags.staysRoot } = options;
   const { loadConfig } = await import('../../src/core/config/config.ts');
@@ -46,9 +45,7 @@ export async function readStoreConfig(
   return loaded;
 }
 
-/**
- * Turns a denial by the system, or trouble of the store, into the error of an unreachable store.
- */
+/** Turns a denial by the system, or trouble of the store, into an UnreachableError. */
 export function asUnreachable(error: unknown): unknown {
   if (error instanceof CapacityError) return new UnreachableError(error.message, { cause: error });
   if (!(error instanceof Error && 'syscall' in error) || error instanceof ConfigError) return error;
@@ -58,9 +55,9 @@ export function asUnreachable(error: unknown): unknown {
 }
 
 /**
- * Opens the service, runs `work`, closes the service. With `readsEarlier` it writes nothing, and
- * takes a store of an earlier schema.
- * @throws NoStoreError if no store exists yet (`svc init`); OlderStoreError for an earlier schema
+ * Opens the service, runs `work`, closes the service. With `readsEarlier` it only reads, and
+ * accepts a store of an earlier schema. @throws NoStoreError if no store exists yet (`svc init`);
+ * OlderStoreError for an earlier schema
  */
 export async function withApp<T>(
   flags: CommonFlags,
@@ -73,7 +70,7 @@ export async function withApp<T>(
     import('../../src/platform/runtime/log.ts'),
   ]);
   const clock = await clockOf(loaded);
-  // No log: a command reports by standard output and error.
+  // Writes no log: a command reports on standard output and standard error.
   const log = await createLogger({ level: 'silent', pretty: false });
   const options = { mustExist: true, readsEarlier, ...(clock && { clock }) };
   const app = await openService(loaded.config, log, options).catch(async (error: unknown) => {
@@ -86,7 +83,7 @@ export async function withApp<T>(
   }
 }
 
-/** Returns the clock of a store with virtual time: the clock stands at the time of the daemon. */
+/** Returns the clock of a store with virtual time, stopped at the daemon's time. */
 async function clockOf({ config }: LoadedConfig): Promise<Clock | undefined> {
   const { readClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
   const file = readClockFile(config.dataDir);

@@ -12,8 +12,8 @@ export function exitOnInterrupt(): void {
 }
 
 /**
- * Calls `tell` before Ctrl-C or SIGTERM ends the command with 130. The returned function removes
- * this.
+ * Calls `tell` before Ctrl-C or SIGTERM ends the command with 130. Returns a function that removes
+ * the listener.
  */
 export function beforeInterrupt(tell: () => void): () => void {
   const onTerminate = () => {
@@ -29,25 +29,25 @@ export function beforeInterrupt(tell: () => void): () => void {
 }
 
 /**
- * Signals within this time count once. npm passes on the Ctrl-C that the terminal has already sent
- * to the whole group, so a press arrives twice within milliseconds.
+ * Signals within this time count once. The terminal sends Ctrl-C to the whole process group, and
+ * npm passes it on, so a press arrives twice within milliseconds.
  */
 const samePressMs = 250;
 
 /**
- * Calls a function on SIGHUP, which never ends the process after this call. A signal that arrives
- * before the function is given calls it as soon as it is.
+ * Returns an object whose `call` sets a function for SIGHUP. From now on the signal does not end
+ * the process. If it arrives earlier, the function is called as soon as it is set.
  */
 export function onHangUp(): LaterCall {
   return onSignal('SIGHUP');
 }
 
-/** Calls a function on the signal of `svc daemon drain`, as `onHangUp` does. */
+/** Sets a function for the signal of `svc daemon drain`, in the way of `onHangUp`. */
 export function onDrain(): LaterCall {
   return onSignal(drainSignal);
 }
 
-/** The function that a signal calls, given after the signal may have come. */
+/** Sets the function that a signal calls. The signal may have come before. */
 interface LaterCall {
   call(given: () => void): void;
 }

@@ -1,6 +1,6 @@
-// From the command line to a finished command: finds the file and loads only that file (loading all
-// commands would cost more than all the rest), and ends with the exit codes of
-// docs/commands.md. Code shared by commands is next to this file.
+// Runs a command line: finds the file of the command and loads only that file, because loading all
+// commands would take longer than everything else. Ends with the exit codes of docs/commands.md.
+// Code shared by commands is next to this file.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Interfaces } from '@oclif/core';
@@ -19,7 +19,7 @@ function versionLine({ name, version }: Interfaces.PJSON): string {
   return `${name}/${version} ${process.platform}-${process.arch} node-${process.version}`;
 }
 
-/** Returns the files that oclif needs. By default oclif would load all. */
+/** Returns the files that oclif needs to load. By default oclif would load all files. */
 function filesFor(typed: Typed): string[] {
   if (typed.kind === 'topic') return [typed.id === '' ? '*.ts' : `${typed.id}/**/*.ts`, '!base/**'];
   return [`${typed.id.replaceAll(':', '/')}.ts`];
@@ -27,7 +27,7 @@ function filesFor(typed: Typed): string[] {
 
 type Topics = NonNullable<Interfaces.PJSON['oclif']['topics']>;
 
-/** Gives each topic a child: oclif lists only these, and help of the program loads no verbs. */
+/** Gives each topic a child: oclif lists only topics with children, and help loads no verbs. */
 function listed(topics: Topics): Topics {
   const withChild = Object.entries(topics).map(([name, topic]) => [
     name,
@@ -40,15 +40,15 @@ async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
   // bin/run.js has checked the version of Node; oclif would load semver to check it again.
   process.env.OCLIF_DISABLE_ENGINE_WARNING = '1';
   const { Config, loadHelpClass, settings } = await import('@oclif/core');
-  // Node runs the sources; oclif would look for tsx and ts-node in NODE_ENV=test or development.
+  // Node runs the sources. With NODE_ENV=test or development, oclif would search tsx and ts-node.
   settings.enableAutoTranspile = false;
   const commands = { strategy: 'pattern', target: './commands', globPatterns: filesFor(typed) };
   const { topics = {} } = pjson.oclif;
   const shown = typed.id === '' ? listed(topics) : topics;
   const config = await Config.load({
     root,
-    // oclif would load the plugins of a package.json in the presumed data directory: $SVC_DATA_DIR,
-    // which is ours.
+    // oclif would load plugins of a package.json in its data directory: $SVC_DATA_DIR, which is
+    // ours.
     userPlugins: false,
     pjson: { ...pjson, oclif: { ...pjson.oclif, topics: shown, commands } } as Interfaces.PJSON,
   });
@@ -78,7 +78,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
-/** Ends the process where standard output cannot be written: the disk is full. */
+/** Ends the process if standard output cannot be written, such as to a full disk. */
 function endOnLostOutput(error: NodeJS.ErrnoException, argv: readonly string[]): void {
   if (error.code === 'EPIPE') return;
   const lost = new Error(`Standard output cannot be written: ${error.message}`, { cause: error });
@@ -86,7 +86,7 @@ function endOnLostOutput(error: NodeJS.ErrnoException, argv: readonly string[]):
   process.exit(exitCodeOf(error));
 }
 
-/** Gives the lines a priority where standard error may be the journal of systemd. */
+/** Adds a priority to the lines if standard error may be the journal of systemd. */
 async function forStandardError(text: string): Promise<string> {
   if (!process.env.JOURNAL_STREAM) return text;
   const { fatalText } = await import('../../src/platform/runtime/log.ts');

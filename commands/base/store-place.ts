@@ -23,8 +23,9 @@ export async function storeInWords({ config }: LoadedConfig): Promise<string> {
 }
 
 /**
- * Adds to the error of a missing store which configuration named it, and how to name the daemon's;
- * to the error of an earlier schema the daemon on that store. Returns any other error unchanged.
+ * Adds context to errors of the store. A missing store: the configuration that named it, and how to
+ * name the daemon's store. An earlier schema: the daemon on that store. Returns a different error
+ * unchanged.
  */
 export async function inContext(error: unknown, loaded: LoadedConfig): Promise<unknown> {
   if (error instanceof OlderStoreError) return withDaemon(error, loaded);
@@ -41,7 +42,7 @@ async function withDaemon(error: OlderStoreError, { config }: LoadedConfig): Pro
   const isRunning = isDaemonRunning(location);
   if (isRunning === false) return error;
   const answer = await readiness(config);
-  // The daemon of a different store may answer at this address.
+  // A daemon of a different store may answer at this address.
   const isOfStore = location.kind === 'postgres' || answer.pid === daemonPid(location.file);
   if (isRunning === null && (answer.pid === null || !isOfStore)) return error;
   const { version } = answer;

@@ -1,7 +1,6 @@
 // Builds the commands of a noun: list, show, create, update and delete. The route of the operation
-// gives the words and the flags; a command states examples, the presentation, and words of its own
-// where those of the route do not serve people at a terminal. The path of a file is the name of the
-// command.
+// provides texts and flags. A command adds examples and the presentation, and replaces texts of the
+// route that do not help people at a terminal. The path of a file is the name of the command.
 import { Args, type Interfaces } from '@oclif/core';
 import { z } from 'zod';
 import type { Deleted } from '../../src/core/api/resource-schema.ts';
@@ -24,11 +23,11 @@ import { withCaller } from './session.ts';
 
 /** Help texts, arguments and flags of a command. */
 interface Words {
-  /** The summary of the route by default. */
+  /** Summary; by default the summary of the route. */
   summary?: string;
-  /** The description of the route by default, if it has no words of the API. */
+  /** Description; by default that of the route, if it has no words of the API. */
   description?: string;
-  /** Description and command of each example. */
+  /** Examples, as pairs of description and command. */
   examples: readonly (readonly [string, string])[];
   args?: Interfaces.ArgInput;
   /** Flags that the schema cannot express. They replace derived flags of the same name. */
@@ -41,19 +40,19 @@ interface Typed {
   flags: CommonFlags & Record<string, unknown>;
 }
 
-/** Where the words and the flags of a command come from. */
+/** Source of the texts and the flags of a command. */
 export interface Operation {
   route: Answering<unknown>;
-  /** Words of the command's own. */
+  /** Texts that replace the texts of the route. */
   words: { summary: string | undefined; description: string | undefined };
   /** Field of each derived flag. */
   fields: Readonly<Record<string, string>>;
 }
 
-/** Code, and statuses of HTTP: words of the API, for which commands have their own. */
+/** Matches code and statuses of HTTP: descriptions with them are written for the API. */
 const apiWords = /`|\b[1-5]\d\d\b/;
 
-/** Returns the description of a route, unless it speaks of requests and fields. */
+/** Returns the description of a route; empty if it speaks of requests and fields. */
 export function spoken({ description = '' }: Answering<unknown>): string {
   return apiWords.test(description) ? '' : description;
 }
@@ -71,7 +70,7 @@ function command(
 ) {
   const { route, summary, description, ending = '' } = words;
   return class extends BaseCommand {
-    /** Lets usage errors name flags, and tests compare the words with those of the route. */
+    /** Source for the names of flags in usage errors, and for tests of the help texts. */
     static operation: Operation = { route, words: { summary, description }, fields };
     static override summary = summary ?? route.summary;
     static override description = `${description ?? spoken(route)} ${ending}`.trim();
@@ -110,7 +109,7 @@ interface Card<Answer> {
   note?: string;
   /** Text instead of the card. */
   view?: (answer: Answer, flags: Record<string, unknown>) => string | Promise<string>;
-  /** Returns a warning for standard error, with `--json` too; null: none. */
+  /** Returns a warning for standard error, also with `--json`; null without a warning. */
   warning?: (answer: Answer) => string | null;
 }
 
@@ -126,13 +125,12 @@ async function show<Answer extends object>(
 }
 
 /**
- * Finds a resource that people may also name by something else than the id. Returns the id, or the
- * parameters of the path.
- * @throws ResourceNotFoundError
+ * Finds a resource by a name that people may give in place of the id. Returns the id, or the
+ * parameters of the path. @throws ResourceNotFoundError
  */
 export type Find = (app: App, caller: Caller, named: string) => Promise<string | object>;
 
-/** Returns the parameters of the path: the first argument names the resource. */
+/** Returns the parameters of the path. The first argument names the resource. */
 async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find): Promise<object> {
   const [named = ''] = Object.values(args);
   const found = find ? await find(app, caller, named) : named;
@@ -141,9 +139,9 @@ async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find):
 
 interface ReadWords<Answer> extends Words {
   find?: Find;
-  /** Flags of fields of the query that differ from the derived names. */
+  /** Flags for fields of the query, if they differ from the derived names. */
   names?: FlagNames;
-  /** Time fields of the query with flags that also take an age, such as `10m`. */
+  /** Fields of the query with times, in which flags also accept an age, such as `10m`. */
   ages?: readonly string[];
   route: Answering<Answer>;
 }
@@ -171,9 +169,9 @@ function readCommand<Answer>(
 
 interface ListWords<Answer> extends ReadWords<Answer> {
   columns: readonly string[];
-  /** Text for an empty list, with the way to the first item. */
+  /** Text for an empty list; it names the next step. */
   whenEmpty: string;
-  /** Presents the page to people, if it differs from the items. */
+  /** Returns the page for people, if it differs from the items. */
   looks?: (page: Answer) => Looks;
 }
 
@@ -183,25 +181,26 @@ export function listCommand<Answer extends Listing>(words: ListWords<Answer>) {
   const Command = readCommand({ ...words, flags }, (given, page) =>
     printList(given, page, words.columns, words.whenEmpty, words.looks?.(page)),
   );
-  // Lets a test draw the table.
+  // A test draws the table by this.
   return Object.assign(Command, { columns: words.columns });
 }
 
-/** Builds a command that shows the answer of a route, which may also act on the resource. */
+/** Builds a command that shows the answer of a route. The route may also change the resource. */
 export function showCommand<Answer extends object>(words: ReadWords<Answer> & Card<Answer>) {
   return readCommand(words, (flags, answer) => show(flags, answer, words));
 }
 
 interface BodyWords<Answer> extends Words, Card<Answer> {
-  /** Flags of fields of the body that differ from the derived names. */
+  /** Flags for fields of the body, if they differ from the derived names. */
   names?: FlagNames;
-  /** Builds the parts of the body that no single flag expresses; `data` is the body of `--data`. */
+  /** Builds the parts of the body that no single flag expresses; `data` is the JSON of `--data`. */
   more?: (flags: Record<string, unknown>, data: object) => object | Promise<object>;
   route: Answering<Answer>;
 }
 
 /**
- * Derives the flags of the body, and the reader; `argNames` are arguments with the name of a field.
+ * Derives the flags of the body and the function that reads it. `argNames`: arguments that are
+ * named like a field.
  */
 function bodyInput(
   { route, names, more, flags }: Pick<BodyWords<unknown>, 'route' | 'names' | 'more' | 'flags'>,
@@ -212,7 +211,7 @@ function bodyInput(
   return {
     flags: { ...derived.flags, ...flags, ...dataFlag },
     fields: derived.fields,
-    /** Lays arguments and flags over `--data`. */
+    /** Overrides `--data` by arguments and flags. */
     read: async (typed: Typed): Promise<object> => {
       const data = await readData(typed.flags.data as string | undefined);
       return {
@@ -226,7 +225,7 @@ function bodyInput(
 }
 
 interface CreateWords<Answer> extends BodyWords<Answer> {
-  /** Runs after the creation, before the answer is shown. */
+  /** Called after the creation, before the answer is shown. */
   after?: (
     app: App,
     caller: Caller,
@@ -270,12 +269,12 @@ export function updateCommand<Answer extends object>(words: UpdateWords<Answer>)
 
 interface DeleteWords<Shown> extends Words {
   args: Interfaces.ArgInput;
-  /** Reads the resource before the removal, to show it. */
+  /** Route that reads the resource before the removal, to show it. */
   shows: Answering<Shown>;
   route: Answering<Deleted>;
-  /** Returns the question to the person; null if no question is needed. */
+  /** Returns the question for the person; null if none is needed. */
   question: (shown: Shown) => string | null;
-  /** Returns the last line, if the answer alone is too short. */
+  /** Returns a last line for people, if the answer alone says too little. */
   done?: (answer: Deleted, shown: Shown) => string;
   find?: Find;
 }
@@ -289,8 +288,8 @@ export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
     withCaller(typed.flags, async (app, caller) => {
       const { withWholeIds } = await import('./input/whole-id.ts');
       const named = await paramsOf(app, caller, typed, words.find);
-      // Completed once: the removed resource is the shown resource, even if a resource is created
-      // in between.
+      // Completes the id once: so the removed resource is the resource that was shown, even if a
+      // resource is created in between.
       const whole = await withWholeIds(app, caller.organizationId, shows.params, named);
       const params = whole as object;
       const shown = await runRoute(app, caller, shows, { params });

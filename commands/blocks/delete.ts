@@ -75,7 +75,7 @@ export default class BlocksDelete extends DeleteOne {
   }
 }
 
-/** Names some of the blocks, for the question. */
+/** Names some of the blocks in the question. */
 function askedText({ selected, first }: Liftable): string {
   const more = selected > first.length ? `, and ${selected - first.length} more` : '';
   const addresses = first.map(({ address }) => address).join(', ');

@@ -61,7 +61,7 @@ function interruptedText({ rows, added }: Came, isDone: boolean): string {
   return `${came}, ${number(added)} added. Run the same command again to add the rest`;
 }
 
-/** Progress of an import. */
+/** Rows that an import has read so far, and blocks that it has added. */
 interface Came {
   rows: number;
   added: number;

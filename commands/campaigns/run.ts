@@ -16,7 +16,7 @@ import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
 
-/** Statuses in which nothing goes on by itself. */
+/** Statuses in which the run needs a person, or has ended. */
 const standing: readonly string[] = ['paused', 'held', 'completed', 'failed', 'cancelled'];
 
 export default class CampaignsRun extends BaseCommand {

@@ -1,5 +1,5 @@
-// `svc config check`. Reading and checking is src/core/config/config.ts, and of the files that it
-// names src/core/config/check-files.ts.
+// `svc config check`. src/core/config/config.ts reads and checks the configuration,
+// src/core/config/check-files.ts the files that it names.
 
 import type { LoadedConfig } from '../../src/core/config/config.ts';
 import { ConfigError, NoStoreError } from '../../src/platform/errors.ts';
@@ -9,8 +9,8 @@ import { print } from '../base/output/output.ts';
 import { readConfig, withApp } from '../base/session.ts';
 
 /**
- * Returns the warning about a default sender that may not send to others. Leaves alone a store
- * that cannot be reached, or that lacks the tables for the answer.
+ * Returns the warning about a default sender that may not send to others. Returns nothing for a
+ * store that cannot be reached, or that lacks the tables.
  */
 async function sandboxDoubts(flags: CommonFlags, { config }: LoadedConfig): Promise<string[]> {
   const [{ doesMailLeave }, { newStoreDoubt, sandboxDoubt }] = await Promise.all([

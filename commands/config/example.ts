@@ -1,5 +1,5 @@
-// `svc config example`. Reading and checking is src/core/config/config.ts, showing
-// src/core/config/show.ts.
+// `svc config example`. src/core/config/config.ts reads and checks the configuration,
+// src/core/config/show.ts shows it.
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output/output.ts';
 

@@ -1,5 +1,5 @@
-// `svc config show`. Reading and checking is src/core/config/config.ts, showing
-// src/core/config/show.ts.
+// `svc config show`. src/core/config/config.ts reads and checks the configuration,
+// src/core/config/show.ts shows it.
 import { Flags } from '@oclif/core';
 import type { ConfigRow } from '../../src/core/config/show.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -54,10 +54,10 @@ export default class ConfigShow extends BaseCommand {
   }
 }
 
-/** A longer value moves the origin of the same line alone. */
+/** Width of values up to which origins are aligned. A longer value moves only its own origin. */
 const widestValue = 24;
 
-/** Returns a line for each key, so that a long value widens no other line. */
+/** Returns a line for each key. A long value widens no further line. */
 function linesOf(rows: readonly ConfigRow[], inWords: (value: unknown) => string): string {
   const widestKey = Math.max(...rows.map(({ key }) => key.length));
   const lines = [
@@ -71,7 +71,7 @@ function linesOf(rows: readonly ConfigRow[], inWords: (value: unknown) => string
     .join('\n');
 }
 
-/** `http.port` as `{http: {port}}`. */
+/** Nests dotted keys: `http.port` becomes `{http: {port}}`. */
 function nested(rows: readonly { key: string; value: unknown }[]): Record<string, unknown> {
   const tree: Record<string, unknown> = {};
   for (const { key, value } of rows) {

@@ -46,7 +46,7 @@ export default class ContactsExport extends BaseCommand {
       const { parseWith } = await import('../../src/core/api/validate.ts');
       const options = parseWith(exportQuery, given({ format }), 'query');
       const total = await countOfTag(app.store.db, caller.organizationId);
-      // Shows a bar only for a file: on a terminal it would stand between the rows.
+      // Shows a bar only for a file: on a terminal the bar would appear between the rows.
       const progress = output === undefined ? noProgress : await startProgress(flags, 'written');
       let contacts = 0;
       const texts = async function* () {

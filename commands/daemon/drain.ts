@@ -57,8 +57,7 @@ export default class DaemonDrain extends BaseCommand {
         `The daemon at ${target.url} is of a version without a drain: stop it by SIGTERM`,
       );
     }
-    // A daemon that was killed leaves a ready file. The pid in it may belong to a new process by
-    // now.
+    // A killed daemon leaves a ready file. The pid in it may now belong to a new process.
     if (before.pid !== target.pid) {
       throw new ConflictError(
         'daemon',
@@ -129,7 +128,7 @@ function signalDrain(pid: number): void {
 }
 
 /**
- * Waits until no mail is under way. @throws ExpectationError after the grace period and a little
+ * Waits until no attempt is under way. @throws ExpectationError after the grace period and a little
  * more
  */
 async function untilDrained(target: Target, graceMs: number): Promise<void> {

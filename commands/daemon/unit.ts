@@ -1,4 +1,3 @@
-// `svc daemon unit`.
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';

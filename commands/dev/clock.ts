@@ -82,7 +82,7 @@ async function ask(dataDir: string, body: object | undefined): Promise<ClockStat
   throw new UnreachableError(`The daemon at ${file.url} answers ${status}: ${answer.message}`);
 }
 
-/** Asks without a time-out: years of due work may take minutes. */
+/** Has no time-out, because years of due work may take minutes. */
 async function post(
   url: string,
   token: string,

@@ -1,4 +1,3 @@
-// `svc dev reset`.
 import { rm } from 'node:fs/promises';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/input/ask.ts';

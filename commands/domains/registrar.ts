@@ -1,4 +1,3 @@
-// `svc domains registrar`.
 import { domainRoutes } from '../../src/identity/domains/routes.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { showCommand } from '../base/verbs.ts';

@@ -15,7 +15,7 @@ import { print, writeNote, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
-/** Default of --timeout. */
+/** Default value of --timeout. */
 const watchedFor = '30m';
 
 export default class DomainsVerify extends BaseCommand {
@@ -87,8 +87,8 @@ export default class DomainsVerify extends BaseCommand {
 const pauseMs = 5_000;
 
 /**
- * Checks a domain until it is verified or the time is over, and says on standard error which record
- * has changed. Returns it as of the last check.
+ * Checks a domain until it is verified or the time is over. Reports changed records on standard
+ * error. Returns the domain after the last check.
  */
 function watched({ clock }: App, check: () => Promise<Domain>, timeoutMs: number): Promise<Domain> {
   const endsAt = clock.elapsed() + timeoutMs;
@@ -108,7 +108,7 @@ function watched({ clock }: App, check: () => Promise<Domain>, timeoutMs: number
   });
 }
 
-/** Checks the domain by the API operation; `force` is for the operator alone. */
+/** Checks the domain by the API operation; only the operator may use `force`. */
 async function verified(app: App, caller: Caller, id: string, force: boolean): Promise<Domain> {
   if (force) {
     const { verifyDomain } = await import('../../src/identity/domains/verification.ts');

@@ -1,4 +1,4 @@
-// `svc extensions publish`: for the operator alone, so no route has it.
+// `svc extensions publish`: only for the operator, so the API has no route for it.
 import { Flags } from '@oclif/core';
 import { idPath } from '../../src/core/api/resource-schema.ts';
 import { extensionNoun } from '../../src/extensions/schema.ts';

@@ -60,7 +60,7 @@ export default class ExtensionsUpgrade extends BaseCommand {
         const question = `Upgrade to ${toVersion.version} with these ${added.length} new grants?`;
         await confirmed(question, false, 'add --accept for each of them.');
       }
-      // The shown change is made, even if another version is published in between.
+      // Makes exactly the change that was shown, even if a new version is published in between.
       return ask({
         version: toVersion.id,
         acceptPermissions: added,

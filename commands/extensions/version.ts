@@ -9,7 +9,7 @@ const card = [
   ...['withdrawnAt', 'createdAt'],
 ];
 
-/** Shows a version with the grants in words. */
+/** Shows a version with the grants in plain words. */
 export async function versionView(version: ExtensionVersion): Promise<string> {
   const lines = await grantLines(grantsOf(version));
   return [cardOf(version, card), '', 'Grants:', ...(lines.length > 0 ? lines : ['  none'])].join(
@@ -28,7 +28,7 @@ export default updateCommand({
     ],
   ],
   args: versionArgs,
-  // Without the flags it asks for nothing.
+  // Without these flags the version asks for no grants.
   more: ({ permission, event }, data) => ({
     permissions: permission ?? [],
     events: event ?? [],

@@ -11,7 +11,7 @@ export const queryFlag = {
   }),
 };
 
-/** Returns the query of the flag. */
+/** Returns the query in the flag --query. */
 export async function queryOf({ query }: Record<string, unknown>): Promise<object> {
   return query === undefined ? {} : { query: await readJson(String(query), '--query') };
 }

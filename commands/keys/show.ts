@@ -18,7 +18,7 @@ export const card = [
   ...['isActive', 'createdAt', 'expiresAt', 'lastUsedAt'],
 ];
 
-/** Notes for a new key. */
+/** Card and note for a new key. */
 export const shownOnce = {
   card: ['key', ...card],
   note: 'The key is never shown again: store it now.',

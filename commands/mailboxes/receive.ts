@@ -47,7 +47,7 @@ export default class MailboxesReceive extends BaseCommand {
   }
 }
 
-/** Returns the mail with the line ends of SMTP. */
+/** Returns the mail with the line ends of SMTP (CRLF). */
 function onTheWire(raw: Buffer): Buffer {
   return Buffer.from(raw.toString('latin1').replace(/\r?\n/g, '\r\n'), 'latin1');
 }

@@ -8,7 +8,7 @@ import { writeLine } from '../base/output/output.ts';
 import { logLine, tailLog } from '../base/output/tail-log.ts';
 import { withCaller } from '../base/session.ts';
 
-/** The data of a message in events. */
+/** The data of a message in an event. */
 interface Told {
   id: string;
   direction: 'inbound' | 'outbound';

@@ -80,7 +80,7 @@ export default class MigrateCopy extends BaseCommand {
   }
 }
 
-/** Copies the SQLite file, which no daemon may use meanwhile. */
+/** Copies from the SQLite file. No daemon may use the file meanwhile. */
 async function toPostgres(
   { database, dataDir }: { database: DatabaseSettings; dataDir: string },
   target: DatabaseSettings,
@@ -102,7 +102,7 @@ async function toPostgres(
   }
 }
 
-/** Copies the database, in which no daemon may beat, to a new file. */
+/** Copies from the database to a new file. No daemon may run on the database. */
 async function toSqlite(config: Config, file: string, progress: Progress): Promise<TableDigest[]> {
   if (await fileOperation('look', file)) {
     throw new ConflictError('store', `${file} exists already: name a new file`);
@@ -111,7 +111,7 @@ async function toSqlite(config: Config, file: string, progress: Progress): Promi
   const { systemClock: clock } = await import('../../src/platform/runtime/clock.ts');
   const { saveBackup } = await import('../../src/platform/upkeep/backup.ts');
   const { digestsOfFile } = await import('../../src/platform/upkeep/copying/tables.ts');
-  // A backup appears under the final name once it is whole, and was compared with the database.
+  // The file gets the final name only after it is complete and was compared with the database.
   const source = { kind: 'postgres', database: config.database, clock } as const;
   const isRoots = isRootsPath(file);
   const copy = isRoots ? join(config.dataDir, `copy-${process.pid}.db`) : file;

@@ -1,4 +1,4 @@
-// As `POST /v1/organizations/onboarding/reapply`; the organization is that of `--org`.
+// `svc orgs reapply`: `POST /v1/organizations/onboarding/reapply` for the organization of `--org`.
 import { organizationRoutes } from '../../src/access/organizations/routes.ts';
 import { organizationCard as card } from '../base/input/fields.ts';
 import { createCommand } from '../base/verbs.ts';

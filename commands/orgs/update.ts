@@ -8,7 +8,7 @@ import { UsageError } from '../base/output/failure.ts';
 import { printCard } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
 
-/** A number of days; `none` takes the setting back. */
+/** A number of days; `none` removes the setting. */
 const daysFlag = Flags.custom<number | null>({
   helpValue: 'DAYS|none',
   parse: async (value, _context, { name }) => {

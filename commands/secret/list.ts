@@ -1,4 +1,3 @@
-// `svc secret list`.
 import { BaseCommand, tableFlags } from '../base/command.ts';
 import { printList } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';

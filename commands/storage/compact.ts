@@ -31,7 +31,7 @@ export default class StorageCompact extends BaseCommand {
     const location = storeLocation(database.url, dataDir);
     const place = describeLocation(location);
     const isFile = location.kind === 'sqlite';
-    // SQLite does not tell how far it is.
+    // SQLite does not report the progress of this operation.
     const progress = isFile ? null : await startProgress(flags, 'compacted');
     try {
       await requireStore(database, dataDir);

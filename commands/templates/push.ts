@@ -26,16 +26,16 @@ import { print, writeNote, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { readStoreConfig, withCaller } from '../base/session.ts';
 
-/** The preview in the folder; hidden files are not pushed. */
+/** Name of the preview in the folder. Hidden files are not pushed. */
 const previewFile = '.svc-preview.html';
 
-/** Time in which the writes of an editor count as a single change. */
+/** Writes of an editor within this time count as a single change. */
 const settleMs = 150;
 
 interface Pushed {
   template: string;
   commit: string;
-  /** Paths that differ from the commit before. */
+  /** Paths that differ from the previous commit. */
   files: string[];
 }
 
@@ -81,7 +81,7 @@ export default class TemplatesPush extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesPush);
-    // The folder is watched by the account that owns it.
+    // Changes to the account of the owner first, so that it can watch the folder.
     if (flags.watch) await readStoreConfig(flags);
     const changes = changesOf(args.dir);
     // Watches before it reads the files, so that no change is missed.
@@ -99,7 +99,7 @@ export default class TemplatesPush extends BaseCommand {
         await print(flags, next, () => inWords(next));
         await preview(flags, args.dir);
       } catch (error) {
-        // Goes on after a half-written file: the next change may mend it.
+        // Continues after an error, such as in a half-written file: the next change may mend it.
         writeWarning(messageOf(error));
       }
     }
@@ -123,7 +123,7 @@ async function* changesOf(folder: string): AsyncGenerator<void> {
   }
 }
 
-/** Writes the HTML that a send would have with the values of sample.json. */
+/** Writes a preview: the HTML that a send would have with the values of sample.json. */
 async function preview(flags: CommonFlags, dir: string): Promise<void> {
   const { readTemplateFolder } = await import('../base/nouns/template-folder.ts');
   const files = await readTemplateFolder(dir);
@@ -174,9 +174,9 @@ async function push(flags: PushFlags, dir: string): Promise<Pushed> {
 }
 
 /**
- * Returns the template of a folder, and the commit of its files if the folder knows it; null for a
- * slug that no template has.
- * @throws UsageError for a clone of a different template, and for a folder without state and slug
+ * Returns the template of a folder, and the commit of the files if the folder has a state. Null for
+ * a slug without a template. @throws UsageError for a clone of a different template, and for a
+ * folder without state and slug
  */
 async function stateOf(
   app: App,

@@ -21,7 +21,7 @@ interface Shape {
 
 const longestRefs = 5;
 
-/** Follows the references of a shape, and takes the first alternative that has fields. */
+/** Follows the references of a shape. Of alternatives, uses the first with fields. */
 function resolved(shape: Shape, root: Shape): Shape {
   let found = shape;
   for (let refs = 0; refs < longestRefs; refs++) {
@@ -41,7 +41,7 @@ function typeOf(shape: Shape, root: Shape): string {
   return [type ?? (values ? 'string' : 'object')].flat().join(' or ');
 }
 
-/** Returns the fields of `data`; fields of an object in it have a dotted name. */
+/** Returns the fields of `data`. Nested fields have dotted names. */
 function fieldsOf(root: Shape): object[] {
   const rows = (shape: Shape, prefix: string): object[] =>
     Object.entries(resolved(shape, root).properties ?? {}).flatMap(([name, field]) => [

@@ -8,7 +8,7 @@ export const card = [
   ...['createdAt', 'updatedAt'],
 ];
 
-/** Notes for an endpoint with a new secret. */
+/** Card and note for an endpoint with a new secret. */
 export const shownOnce = {
   card: ['secret', ...card],
   note: 'The secret is never shown again: store it now, to verify posts.',

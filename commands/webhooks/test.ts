@@ -12,7 +12,7 @@ import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 import { args } from './show.ts';
 
-/** Default of --timeout. */
+/** Default value of --timeout. */
 const waited = '30s';
 
 export default class WebhooksTest extends BaseCommand {

@@ -1,6 +1,7 @@
-// The account of a command that root has started. Before a command opens the store, it takes the
-// account that owns `dataDir`: a file of root there would lock the daemon out. The configuration,
-// its secrets and the files of the command line are opened first, as root.
+// The account of a command that root has started. The command changes to the account that owns
+// `dataDir` before it opens the store, because a file of root there would lock the daemon out. It
+// opens the configuration, the secrets in it and the files of the command line before this, as
+// root.
 import { accessSync, constants, lchownSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -18,7 +19,7 @@ const commandsWithBroker: readonly string[] = [
   ...['templates:push', 'templates:render'],
 ];
 
-/** The running command: the id, and the words behind it. */
+/** The running command: the id, and the arguments after it. */
 export interface CommandLine {
   id: string;
   words: readonly string[];
@@ -26,12 +27,12 @@ export interface CommandLine {
 
 let commandLine: CommandLine = { id: '', words: [] };
 
-/** Keeps the command line, whose files are opened before root's account is left. */
+/** Stores the command line. Its files are opened before the process leaves root's account. */
 export function keepCommandLine(kept: CommandLine): void {
   commandLine = kept;
 }
 
-/** An account as the system knows it. */
+/** An account in the system's database of users. */
 interface Account {
   uid: number;
   gid: number;
@@ -41,7 +42,7 @@ interface Account {
   shell: string;
 }
 
-/** Sets HOME and SHELL for a uid without an entry in passwd: oclif and Node would look there. */
+/** Sets HOME and SHELL for a uid that passwd does not contain: oclif and Node would look there. */
 export function setHomeAndShell(): void {
   const { env } = process;
   if (env.HOME && env.SHELL) return;
@@ -60,7 +61,7 @@ function foreignOwner(dataDir: string): { uid: number; gid: number } | null {
   return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : null;
 }
 
-/** Looks the account up. Node knows only the entry of the effective uid. */
+/** Finds the account in passwd. Node can read only the entry of the effective uid. */
 function accountOf(dataDir: string, owner: { uid: number; gid: number }): Account {
   try {
     process.seteuid?.(owner.uid);
@@ -73,7 +74,7 @@ function accountOf(dataDir: string, owner: { uid: number; gid: number }): Accoun
   }
 }
 
-/** Returns the paths that words may name, as `FILE`, `--flag=FILE`, `@FILE` or `sqlite:FILE`. */
+/** Returns all paths in arguments: `FILE`, `--flag=FILE`, `@FILE` or `sqlite:FILE`. */
 function namedPaths(words: readonly string[]): string[] {
   const values = words.flatMap((word) => {
     const value = /^-[^=]*=(.*)$/s.exec(word)?.[1];
@@ -85,16 +86,16 @@ function namedPaths(words: readonly string[]): string[] {
   return named.map((name) => resolve(name));
 }
 
-/** Files that the configuration names, and that a command reads. */
+/** Returns the files that the configuration names and that a command reads. */
 function configuredFiles({ secret, database, delivery }: Config): string[] {
   const files = [secret.file, database.ssl.caFile, delivery.providersFile];
   return files.filter((file) => file !== null);
 }
 
-/** Node has it on POSIX; the types lack it. */
+/** Node has this function on POSIX, but the types lack it. */
 const { initgroups } = process as { initgroups?: (user: string, extraGroup: number) => void };
 
-/** Takes groups, gid and uid. The order matters: only root may set the first two. */
+/** Changes groups, gid and uid, in this order: only root may change groups and gid. */
 function become({ uid, gid, name }: Account): void {
   if (name === null) process.setgroups?.([gid]);
   else initgroups?.(name, gid);
@@ -111,7 +112,7 @@ function isOpenTo(path: string, mode: number): boolean {
   }
 }
 
-/** Sets the variables that a login sets, and drops a TMPDIR that only root may use. */
+/** Sets the variables that a login sets. Removes a TMPDIR that only root may use. */
 function setEnvironment({ uid, name, home, shell }: Account): void {
   const user = name ?? String(uid);
   Object.assign(process.env, { HOME: home, SHELL: shell, USER: user, LOGNAME: user });
@@ -140,16 +141,16 @@ function inWords({ name, uid }: Account): string {
   return name === null ? `The account with uid ${uid}` : `The account ${name}`;
 }
 
-/** Words before a command that run it as the account. */
+/** Returns the words before a command line that run it as the account. */
 function prefixFor({ name, uid, gid }: Account): string {
   if (name !== null) return `sudo -u ${name}`;
   return `setpriv --reuid ${uid} --regid ${gid} --clear-groups`;
 }
 
 /**
- * Leaves root's account for the account that owns `dataDir`. Returns false if there is nothing to
- * leave: the process is not root's, or the directory is root's or missing.
- * @throws UnreachableError if the account cannot be taken, or cannot reach what it needs
+ * Changes from root's account to the account that owns `dataDir`. Returns false if no change is
+ * needed: root does not run the process, or root owns the directory, or it is missing. @throws
+ * UnreachableError if the change fails, or the account cannot reach the files that it needs
  */
 export function takeAccountOfStore(config: Config): boolean {
   const { dataDir } = config;
@@ -174,7 +175,7 @@ export function takeAccountOfStore(config: Config): boolean {
   }
   setEnvironment(account);
   checkReach(dataDir, account);
-  // A file within reach is read by path, as a key rotation replaces it.
+  // Closes a file that the account can read itself: a key rotation replaces the file at its path.
   for (const path of configured) if (isOpenTo(path, constants.R_OK)) releaseFile(path);
   return true;
 }

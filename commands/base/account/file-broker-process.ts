@@ -1,5 +1,5 @@
 // The process that keeps root's account for a command that has left it (file-broker.ts). It runs
-// operations of file-operations.ts on paths that the command line names, and nothing else.
+// only operations of file-operations.ts on paths that the command line names.
 import { resolve, sep } from 'node:path';
 import { type FileOperations, fileOperations } from './file-operations.ts';
 
@@ -17,7 +17,7 @@ export interface BrokerAnswer {
 
 const allowed = process.argv.slice(2);
 
-/** Tells whether the command line names the path, or a folder above. */
+/** Tells whether the command line names the path, or a folder above it. */
 function isNamed(path: string): boolean {
   return allowed.some((named) => path === named || path.startsWith(`${named}${sep}`));
 }
@@ -36,7 +36,7 @@ async function run({ id, operation, args }: BrokerRequest): Promise<BrokerAnswer
   }
 }
 
-// Ctrl-C reaches the whole group: the command decides on the end.
+// Ignores Ctrl-C, which reaches the whole process group: the command decides when to end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('message', (request: BrokerRequest) => {
   void run(request).then((answer) => process.send?.(answer));

@@ -1,6 +1,6 @@
-// Runs operations on files of the command line. Once a command has taken the account of the store,
-// the files of root are out of reach: a second process, started before, keeps root's account and
-// does only this. Paths below dataDir are never root's, so they stay with the command.
+// Runs operations on files of the command line. After a command has left root's account, files of
+// root are out of reach. So a second process, started before, keeps root's account for such
+// operations only. Paths below dataDir never belong to root; the command itself accesses them.
 import { type ChildProcess, fork } from 'node:child_process';
 import { join, resolve, sep } from 'node:path';
 import type { BrokerAnswer, BrokerRequest } from './file-broker-process.ts';
@@ -50,7 +50,7 @@ export function isRootsPath(path: string): boolean {
   return file !== broker.dataDir && !file.startsWith(`${broker.dataDir}${sep}`);
 }
 
-/** Runs an operation of file-operations.ts, as root if root has named the path. */
+/** Runs an operation of file-operations.ts, as root if the command line of root names the path. */
 export function fileOperation<Name extends keyof FileOperations>(
   operation: Name,
   ...args: Parameters<FileOperations[Name]>

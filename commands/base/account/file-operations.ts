@@ -1,5 +1,5 @@
 // Operations on files and folders that the command line names. A command runs them in its own
-// process; a command that has left root's account runs them in the process of file-broker.ts.
+// process. After it has left root's account, the process of file-broker.ts runs them.
 import { constants } from 'node:fs';
 import {
   copyFile,
@@ -30,7 +30,7 @@ function handleOf(path: string): FileHandle {
   return handle;
 }
 
-/** Each operation takes a path first. */
+/** The operations. The first parameter of each is a path. */
 export const fileOperations = {
   /** Returns kind and size; null if the path does not exist or cannot be entered. */
   async look(path: string): Promise<{ kind: FolderEntry['kind']; size: number } | null> {
@@ -79,13 +79,13 @@ export const fileOperations = {
     await handle.close();
   },
 
-  /** Copies `from` to `path`, whole or not at all, readable only by the owner. */
+  /** Copies `from` to `path`, complete or not at all, readable only by the owner. */
   async place(path: string, from: string, pid: number): Promise<void> {
     const partial = `${path}.${pid}.partial`;
     try {
       await copyFile(from, partial, constants.COPYFILE_EXCL);
       const handle = await open(partial, 'r+');
-      // The copy has owner and mode of `from`.
+      // Gives the copy the owner and mode of `from`.
       await handle.chown(process.getuid?.() ?? 0, process.getgid?.() ?? 0);
       await handle.chmod(0o600);
       await handle.sync().finally(() => handle.close());

@@ -7,10 +7,7 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/**
- * Returns the answer.
- * @throws InterruptedError with the text `standing` on Ctrl-C.
- */
+/** Waits for the answer. On Ctrl-C it says `standing`. @throws InterruptedError with that text. */
 function answerOf<T>(asked: Promise<T>, standing: string): Promise<T> {
   return asked.catch((error: unknown) => {
     const isStopped = error instanceof Error && error.name === 'ExitPromptError';
@@ -39,12 +36,12 @@ export async function confirmed(
   }
 }
 
-/** Returns true if the terminal can show a text and ask how to go on. */
+/** Returns true if the terminal can show a text and then ask for a decision. */
 export function canShowAndAsk(): boolean {
   return canAsk() && process.stdout.isTTY === true;
 }
 
-/** A letter to press, with a meaning. */
+/** A letter to press, and the value that it stands for. */
 interface Choice<Value> {
   key: 'a' | 'e' | 'q' | 'r' | 's';
   name: string;

@@ -1,4 +1,4 @@
-// Bodies from the command line: `--data` (inline, a file, standard input) with flags laid over it.
+// Bodies from the command line: `--data` (inline, a file, or standard input), overridden by flags.
 // The schema of the area validates the body, as for HTTP.
 import { basename } from 'node:path';
 import { ValidationError } from '../../../src/platform/errors.ts';
@@ -52,7 +52,7 @@ export async function readData(data: string | undefined): Promise<Record<string,
 
 type Entries<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Returns the object without undefined values: an absent flag must not override `--data`. */
+/** Returns the object without undefined values: a missing flag must not override `--data`. */
 export function given<T extends Record<string, unknown>>(values: T): Partial<Entries<T>> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<Entries<T>>;

@@ -1,4 +1,4 @@
-// Numbers of bytes as people read them.
+// Formats numbers of bytes for people.
 const units = ['B', 'KB', 'MB', 'GB', 'TB'];
 
 /** Writes a number of bytes with a unit: `1.5 MB`. */

@@ -1,6 +1,5 @@
-// Fields of resources that people see: `…Columns` in lists, `…Card` for a single resource. They
-// have the names of the API, so that people can look them up there. `--json` always shows all
-// fields.
+// Names of fields that people see: `…Columns` in lists, `…Card` for a single resource. They equal
+// the names in the API, so that people can look them up there. `--json` always shows all fields.
 
 export const organizationColumns = ['id', 'name', 'plan', 'sendingStatus', 'createdAt'];
 export const organizationCard = [
@@ -40,8 +39,8 @@ export const dnsRecordCard = [
 ];
 
 /**
- * Explains records that were not checked. Without a look-up the domain's existing records are
- * unknown, so the shown records are not merged with them.
+ * Explains records that were not checked. The domain's existing records are unknown before a check,
+ * so the shown records are not merged with them.
  */
 export function uncheckedNote(records: readonly { status: string }[], domain: string): string {
   if (!records.every(({ status }) => status === 'pending')) return '';
@@ -91,7 +90,7 @@ export const messageColumns = [
   'subject',
   'createdAt',
 ];
-/** All but the subject fit 80 characters; an arrow in `who` shows the direction. */
+/** All columns except the subject fit 80 characters. An arrow in `who` shows the direction. */
 export const messageColumnsForPeople = ['id', 'status', 'who', 'createdAt', 'subject'];
 export const messageCard = [
   'id',

@@ -1,5 +1,5 @@
-// The files and pipes of all commands: only this file of commands reads any. Texts are UTF-8, and
-// large files are read and written piece by piece.
+// Reads and writes the files and pipes of all commands: no other file of commands does. Texts are
+// UTF-8. Large files are read and written in pieces.
 import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -23,7 +23,7 @@ const opened = new WeakSet<Readable>();
 function openFile(name: string): Readable {
   const fd = heldFile(name);
   if (fd === undefined) return createReadStream(name);
-  // A pipe has no position to begin at.
+  // A pipe has no position from which reading could start.
   const start = fstatSync(fd).isFile() ? 0 : undefined;
   return createReadStream('', { fd, autoClose: false, ...(start !== undefined && { start }) });
 }

@@ -1,5 +1,6 @@
 // JSON for standard output and standard error. A pipe gets the result of `JSON.stringify`. For a
-// terminal, characters that could control it are escaped too; the parsed value stays the same.
+// terminal, characters that could control it are escaped too; this does not change the parsed
+// value.
 
 /** DEL, C1 controls and marks of direction. `JSON.stringify` escapes the C0 controls. */
 const steering = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -1,11 +1,11 @@
-// Flags of a command, derived from the schema of the operation: a flag for each field that a value,
-// or a list of values, can express. Structured fields need `--data`. The schema of the route checks
-// the values.
+// Flags of a command, derived from the schema of the operation: a flag for each field with a simple
+// value, or a list of simple values. Structured fields need `--data`. The schema of the route
+// checks the values.
 import { Flags, type Interfaces } from '@oclif/core';
 import { z } from 'zod';
 import { timeFrom } from './since.ts';
 
-/** Keywords of a JSON Schema that decide how a flag looks, of a single type. */
+/** A JSON Schema of a single type: the keywords from which a flag is made. */
 interface FieldSchema {
   type: string;
   format?: string;
@@ -16,13 +16,13 @@ interface FieldSchema {
   items?: FieldSchema;
 }
 
-/** A field as zod renders it: of a single type, of several, or a union. */
+/** A field as zod renders it: with a single type, several types, or a union. */
 interface RawSchema extends Omit<FieldSchema, 'type'> {
   type?: string | readonly string[];
   anyOf?: readonly RawSchema[];
 }
 
-/** Flag names of fields that differ from the derived names; null for a field without a flag. */
+/** Names of flags that differ from the derived names, by field; null for a field without a flag. */
 export type FlagNames = Readonly<Record<string, string | null>>;
 
 interface SchemaFlags {
@@ -53,7 +53,7 @@ function flatVariant(schema: RawSchema): FieldSchema | null {
   const [variant] = order.flatMap((type) => variants.find((one) => one.type === type) ?? []);
   if (!variant || (variant.type === 'array' && variant.items?.type !== 'string')) return null;
   const { description = variant.description, default: value = variant.default } = schema;
-  // A number of a query arrives as text, and the schema reads it.
+  // In a query a number arrives as text, and the schema converts it.
   const isNumber = variants.some((one) => one.type === 'number');
   return { ...variant, ...(isNumber && { format: 'number' }), description, default: value };
 }
@@ -94,7 +94,7 @@ function flagOf(name: string, field: FieldSchema) {
 }
 
 /**
- * Tells whether a field needs a flag: a field with a single possible value, such as a channel, does
+ * Tells whether a field needs a flag. A field with a single possible value, such as a channel, does
  * not.
  */
 function hasChoice({ enum: values, const: only, items }: FieldSchema): boolean {
@@ -126,9 +126,7 @@ export function flagsOf(
   return { flags, fields };
 }
 
-/**
- * Returns the flags; the descriptions of the flags in `ages` mention that they also take an age.
- */
+/** Returns the flags. Descriptions of the flags in `ages` mention that they also accept an age. */
 export function agesAllowed(
   { flags, fields }: SchemaFlags,
   ages: readonly string[],

@@ -1,4 +1,4 @@
-// Times as people type them: how long ago (`10m`), or an instant.
+// Times on the command line: an age (`10m`), or an instant.
 import { Flags } from '@oclif/core';
 import { UsageError } from '../output/failure.ts';
 
@@ -11,14 +11,14 @@ const unitMs: Readonly<Record<string, number>> = {
 
 const timeWords = '90s, 10m, 1h or 7d ago, or an instant';
 
-/** The flag `--after`, which `--since` names too, for `things`. */
+/** The flag `--after`, with the alias `--since`; `things` are the listed resources. */
 export function startFlag(things: string) {
   return {
     after: Flags.string({ aliases: ['since'], description: `Only ${things} since: ${timeWords}` }),
   };
 }
 
-/** The flags `--after` and `--before`, which `--since` and `--until` name too, for `things`. */
+/** The flags `--after` and `--before`, with the aliases `--since` and `--until`. */
 export function rangeFlags(things: string) {
   return {
     ...startFlag(things),
@@ -41,14 +41,16 @@ export function rangeFrom(
 }
 
 /**
- * Returns the instant that long ago, in ISO 8601; undefined without the flag. @throws UsageError
+ * Returns the instant in ISO 8601 for an age or an instant; undefined without the flag. @throws
+ * UsageError
  */
 export function timeFrom(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, -1);
 }
 
 /**
- * Returns the instant that far ahead, in ISO 8601; undefined without the flag. @throws UsageError
+ * Returns the instant in ISO 8601 for a duration from now; undefined without the flag. @throws
+ * UsageError
  */
 export function timeAhead(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, 1);
@@ -64,7 +66,7 @@ export function secondsFrom(flag: string, text: string | undefined): number | un
   return ms / 1000;
 }
 
-/** Returns the milliseconds of a duration such as `24h`; undefined for any other text. */
+/** Returns the milliseconds of a duration such as `24h`; undefined for a different text. */
 export function durationMs(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (unitMs[unit] ?? 0);

@@ -1,4 +1,4 @@
-// The longest time that a command waits, as a flag: the same form in every command.
+// The longest time that a command waits, as a flag of the same form in every command.
 import { Flags } from '@oclif/core';
 import { UsageError } from '../output/failure.ts';
 import { durationMs } from './since.ts';

@@ -1,5 +1,5 @@
-// Matches the command line to the files under commands/: finds the command, or the nearest command
-// to an unknown name. The path of a file is the name of the command.
+// Maps the command line to the files under commands/. Finds the command, or for an unknown name the
+// nearest command. The path of a file is the name of the command.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNearest } from '../../../src/core/config/nearest.ts';
@@ -11,8 +11,8 @@ export const commandsFolder = join(import.meta.dirname, '..', '..');
 const sharedFolder = 'base/';
 
 /**
- * The meant command. `id` has oclif's form, `keys:create`. The id of a topic may be empty, for the
- * whole program.
+ * The command that the user means. `id` has oclif's form, `keys:create`. A topic may have an empty
+ * id, for the whole program.
  */
 export type Typed =
   | { kind: 'command'; id: string; rest: string[]; wantsHelp: boolean }
@@ -34,11 +34,11 @@ function isHelpFlag(word: string): boolean {
 function wantsHelp(id: string, words: readonly string[]): boolean {
   const end = words.indexOf('--');
   const flags = end < 0 ? words : words.slice(0, end);
-  // `sendmail -h 5` sets a hop count: help instead would lose the mail with exit code 0.
+  // `sendmail -h 5` sets a hop count. Showing help instead would lose the mail with exit code 0.
   return id === 'sendmail' ? flags.includes('--help') : flags.some(isHelpFlag);
 }
 
-/** Splits off common flags before the command: oclif accepts flags only behind it. */
+/** Moves common flags away from the front of the command: oclif accepts flags only after it. */
 function splitLeadingFlags(argv: readonly string[]): { leading: string[]; words: string[] } {
   let end = 0;
   while (argv[end]?.startsWith('-') && argv[end] !== '--') {

@@ -1,6 +1,6 @@
-// How commands name a resource: the id, the last characters of the id, or `@last` for the newest of
-// the kind. The schemas of a route mark the fields that are ids, so flags and `--data` take the
-// same forms.
+// How commands name a resource: by the id, the last characters of the id, or `@last` for the newest
+// resource of the kind. The schemas of a route mark the fields that are ids, so flags and `--data`
+// accept the same forms.
 import { mapIds } from '../../../src/core/api/resource-schema.ts';
 import { parseWith } from '../../../src/core/api/validate.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -10,7 +10,7 @@ import type { IdsEnding } from '../../../src/platform/store/rows/ids-ending.ts';
 
 const last = '@last';
 
-/** Fewer characters would often be the ending of several ids. */
+/** Shorter endings would often fit several ids. */
 const anEnding = /^[0-9a-hjkmnp-tv-z]{6,24}$/;
 
 /** Tells whether a text may be the ending of an id. */
@@ -18,12 +18,12 @@ export function isEnding(text: string): boolean {
   return anEnding.test(text);
 }
 
-/** Ids that the error for an ambiguous ending names. */
+/** Most ids that the error about an ambiguous ending names. */
 const mostNamed = 3;
 
 type Where = 'body' | 'query' | 'path' | 'headers';
 
-/** The searches by the prefix of the ids; each loads the room of the noun. */
+/** Searches for ids by their prefix. Each loads the room of the noun. */
 const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   org: async () =>
     (await import('../../../src/access/organizations/queries.ts')).organizationIdsEnding,
@@ -63,7 +63,7 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   act: async () => (await import('../../../src/inbox/approvals/queries.ts')).actions.idsEnding,
 };
 
-/** Kinds with ids that can be completed, by prefix. */
+/** Prefixes of ids that can be completed. */
 export const completedPrefixes = Object.keys(searches);
 
 async function idsEnding(
@@ -91,9 +91,8 @@ function wordFor(kind: IdKind): string {
 }
 
 /**
- * Returns the id for the typed text, and prints the chosen id to standard error. Any other text
- * stays as it is: the schema judges it. Without an organization all
- * organizations are searched.
+ * Returns the id for the typed text, and prints the chosen id to standard error. Returns any other
+ * text unchanged: the schema validates it. Without an organization it searches all organizations.
  * @throws ValidationError for the ending of several ids; ResourceNotFoundError
  */
 export async function wholeId(
@@ -119,7 +118,7 @@ export async function wholeId(
   return id;
 }
 
-/** Returns `value` with whole ids in the fields that the schema knows as ids. */
+/** Returns `value` with complete ids in all fields that are ids in the schema. */
 export function withWholeIds(
   app: App,
   organizationId: string | undefined,

@@ -1,4 +1,4 @@
-// Shared by commands that send from a mailbox: the flags of a mail, and the body built from them.
+// Shared parts of the commands that send from a mailbox: the flags of a mail, and the body.
 import { Flags } from '@oclif/core';
 import type { ReplyResult } from '../../../src/inbox/replies/schema.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
@@ -46,7 +46,7 @@ interface ContentFlags {
   data?: string | undefined;
 }
 
-/** Builds the body: the flags laid over `--data`. @throws UsageError for an unreadable file. */
+/** Builds the body: flags override `--data`. @throws UsageError for an unreadable file. */
 async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags) {
   return {
     ...(await readData(data)),
@@ -62,9 +62,8 @@ async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags)
 }
 
 /**
- * Runs a route on a message of a thread: the named message, else the newest received message, else
- * the newest.
- * @throws ResourceNotFoundError
+ * Runs a route on a message of a thread: the message of the flag, else the newest received message,
+ * else the newest message. @throws ResourceNotFoundError
  */
 export async function callOnMessage<Answer>(
   flags: CommonFlags & ContentFlags & { message?: string | undefined },

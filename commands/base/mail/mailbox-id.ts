@@ -1,4 +1,4 @@
-// Mailboxes in arguments: by id, or by slug or address as people prefer.
+// Mailboxes in arguments: by id, slug or address.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -15,7 +15,7 @@ function argOf(byDefault: string) {
 /** The argument of commands on a single mailbox. */
 export const mailboxArg = argOf('the oldest');
 
-/** The argument of commands on a single mailbox or all. */
+/** The argument of commands on a single mailbox or all mailboxes. */
 export const mailboxOrAllArg = argOf('all mailboxes');
 
 /**

@@ -1,5 +1,5 @@
-// Shows a message to people by the fields, except that mail which stayed on this machine has the
-// status `captured` instead of `delivered`, with the reason.
+// Shows a message to people. Mail that stayed on this machine has the status `captured` instead of
+// `delivered`, with the reason.
 import {
   captorOf,
   shownStatus,
@@ -11,7 +11,7 @@ import { print } from '../output/output.ts';
 
 type Fate = Pick<Delivery, 'status' | 'metadata'>;
 
-/** Returns the message with displayed statuses; `partly captured` if some of it left. */
+/** Returns the message with displayed statuses; `partly captured` if some copies were sent. */
 export function shownMessage(
   message: Message,
 ): Omit<Message, 'status' | 'recipients'> & { status: string; recipients: object[] } {

@@ -1,6 +1,6 @@
-// Shared by the commands on the queue. They see all organizations unless `--org` names an
-// organization, show entries and counts alike, and report progress of long work.
-// src/outbound/queue/desk/queue.ts has the queue.
+// Shared parts of the commands on the queue. They act on all organizations, or on the organization
+// of `--org`. They show entries and counts alike, and the progress of long work.
+// src/outbound/queue/desk/queue.ts has the operations.
 import { Args, Command, Flags } from '@oclif/core';
 import type { App } from '../../../src/core/app.ts';
 import type { QueueCounts } from '../../../src/outbound/deliveries/queue-queries.ts';
@@ -11,7 +11,7 @@ import { type TableChoice, tableText } from '../output/output.ts';
 import { startProgress } from '../output/progress.ts';
 import { withApp } from '../session.ts';
 
-/** Number of entries from which a progress bar is shown. */
+/** Number of entries above which a progress bar is shown. */
 const worthProgress = 2_000;
 const longestWords = 60;
 
@@ -28,12 +28,12 @@ export abstract class QueueCommand extends Command {
   };
 }
 
-/** The flags of commands that take a part of the queue. */
+/** The flag that selects a part of the queue by domain. */
 export const domainFlag = {
   domain: Flags.string({ description: 'Only deliveries to this domain', helpValue: 'DOMAIN' }),
 };
 
-/** The flags of commands that change all deliveries of a selection. */
+/** The flags that select the deliveries to change. */
 export const selectionFlags = {
   ...domainFlag,
   'older-than': Flags.string({
@@ -44,7 +44,7 @@ export const selectionFlags = {
   'dry-run': Flags.boolean({ description: 'Print the number of deliveries and change nothing' }),
 };
 
-/** The argument of commands that take deliveries by name. */
+/** The argument that names deliveries by id. */
 export const idsArg = {
   ids: Args.string({
     description: 'Ids of deliveries (dlv_…), or of messages (msg_…) for all their deliveries',
@@ -54,7 +54,7 @@ export const idsArg = {
 
 export interface QueueSession {
   app: App;
-  /** Undefined for all organizations. */
+  /** Organization of `--org`; undefined for all organizations. */
   organizationId: string | undefined;
   flags: CommonFlags;
 }
@@ -72,8 +72,8 @@ export function withQueue<T>(
 }
 
 /**
- * Formats counts: `ready 3  waiting 2  in-lane 0  held 0  claimed 1`. A plus marks a count with a
- * limit.
+ * Formats counts: `ready 3  waiting 2  in-lane 0  held 0  claimed 1`. A plus marks a count that
+ * reached the limit of counting.
  */
 export function countsLine(counts: QueueCounts, countedUpTo = Number.POSITIVE_INFINITY): string {
   return Object.entries(counts)

@@ -1,4 +1,4 @@
-// Builds the send payload (specification 4.2) from the flags of `messages send`, laid over
+// Builds the send payload (specification 4.2) from the flags of `messages send`, which override
 // `--data`. The schema of HTTP validates it.
 import { attachmentsFrom, given, textFrom } from '../input/body.ts';
 import { UsageError } from '../output/failure.ts';
@@ -57,7 +57,7 @@ async function emailContent(flags: SendFlags) {
   });
 }
 
-/** Names a template by id or slug, and gives it the data that would else be the body. */
+/** Names a template by id or slug. Data that would be the body becomes the data of the template. */
 function templateFields({ template }: SendFlags, templateData: Record<string, unknown>) {
   if (template === undefined) return {};
   const name = template.startsWith('tmpl_') ? { templateId: template } : { templateSlug: template };

@@ -1,5 +1,6 @@
-// The words of `svc sendmail`, read as programs write them for /usr/sbin/sendmail: clusters
-// of letters, values attached or not (`-ti -fwww -oi -FCron`), many options that mean nothing here.
+// The command line of `svc sendmail`, in the forms that programs write for /usr/sbin/sendmail:
+// clusters of letters, values attached or not (`-ti -fwww -oi -FCron`), and many options without a
+// meaning here.
 import { UsageError } from '../output/failure.ts';
 
 export interface SendmailWords {
@@ -13,13 +14,13 @@ export interface SendmailWords {
   name: string | null;
   isVerbose: boolean;
   /**
-   * `-q` or `-I` (`-bi`): run the queue or rebuild the aliases. The daemon runs the queue, and
-   * there are no aliases.
+   * `-q`, `-bi` or `-I`: run the queue or rebuild the aliases. Neither is needed: the daemon runs
+   * the queue, and there are no aliases.
    */
   asksUpkeep: boolean;
 }
 
-/** Options of sendmail, Postfix and Exim that take a value and change nothing here. */
+/** Options of sendmail, Postfix and Exim with a value that change nothing here. */
 const ignoredWithValue = 'ABCDLMNORVXehp';
 /** Options with an optional value, always attached: `-d0.1`. */
 const ignoredWithAttached = 'Qd';
@@ -28,7 +29,7 @@ const ignored = 'EGTUcmnswx';
 /** Reads the value of an option: the rest of the word or, unless `attached`, the next word. */
 type ReadValue = (attached?: 'attached') => string;
 
-/** Applies an option letter. */
+/** Applies the option of a letter. */
 function applyLetter(words: SendmailWords, letter: string, value: ReadValue): void {
   switch (letter) {
     case 't':
@@ -73,7 +74,7 @@ function readReversePath(text: string): string | null {
   return path === '' || /^<\s*>$/.test(path) ? null : path;
 }
 
-/** Refuses all modes but reading a single mail, and upkeep. */
+/** Refuses all modes except reading a single mail, and upkeep. */
 function checkMode(words: SendmailWords, mode: string): void {
   if (mode === 'i') words.asksUpkeep = true;
   if (mode === 'm' || mode === 'i') return;
@@ -122,7 +123,7 @@ function applyLetters(words: SendmailWords, cluster: string, next: (option: stri
   }
 }
 
-/** The common flags of all commands. */
+/** Applies a common flag, which every command accepts. */
 function applyLong(words: SendmailWords, word: string, next: (option: string) => string): void {
   const [, name = '', attached] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
   const value = () => attached ?? next(`--${name}`);

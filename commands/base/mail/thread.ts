@@ -1,5 +1,5 @@
-// Shared by commands on a thread: they take only the thread's id, and look up the mailbox that
-// the routes need.
+// Shared parts of the commands on a thread. The commands take only the id of the thread, and look
+// up the mailbox that the routes need.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -22,10 +22,7 @@ export const standingCard = [
   ...['id', 'folder', 'read', 'starred', 'priority', 'labels', 'snoozedUntil'],
 ];
 
-/**
- * Returns the parameters of a path to a thread.
- * @throws ResourceNotFoundError
- */
+/** Returns the parameters in the path of a thread. @throws ResourceNotFoundError */
 export async function threadParams(app: App, { organizationId }: Caller, typed: string) {
   const { wholeId } = await import('../input/whole-id.ts');
   const threadId = await wholeId(app, organizationId, ['thread'], typed);

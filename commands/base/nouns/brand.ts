@@ -1,5 +1,4 @@
-// Shared parts of the commands on brands: the argument, the card, and the flags of fields that lie
-// in objects.
+// Shared parts of the commands on brands: the argument, the card, and the flags of nested fields.
 import { Args, Flags } from '@oclif/core';
 import { given, textFrom } from '../input/body.ts';
 import { UsageError } from '../output/failure.ts';
@@ -9,7 +8,7 @@ export const brandArgs = {
   slug: Args.string({ description: 'Slug of the brand', required: true }),
 };
 
-/** The argument as the parameter of the path. */
+/** Returns the argument as the parameter of the path. */
 export const findBrand: Find = async (_app, _caller, slug) => ({ slug });
 
 export const brandCard = [

@@ -1,4 +1,4 @@
-// Campaigns and runs in commands: how they are named, and the body of a campaign from flags.
+// Shared parts of the commands on campaigns and runs: arguments, and the body of a campaign.
 import { Args, Flags } from '@oclif/core';
 import type { CampaignPreview } from '../../../src/campaigns/mail/preview.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
@@ -38,7 +38,7 @@ export async function runPlace(
   return { id, runId };
 }
 
-/** The argument as the parameters of the path. */
+/** Returns the arguments as the parameters of the path. */
 export const findRun: Find = runPlace;
 
 export const campaignCard = [
@@ -106,7 +106,7 @@ function lists(flags: Record<string, unknown>, name: string): string[] | undefin
   return flags[name] as string[] | undefined;
 }
 
-/** Lays the flags of content and audience over the same parts of `data`. */
+/** Overrides content and audience in `data` by the flags. */
 export async function campaignFrom(
   flags: Record<string, unknown>,
   data: { email?: object; audience?: object },
@@ -137,7 +137,7 @@ export async function campaignFrom(
   });
 }
 
-/** Returns the warnings of a campaign in a single text; null without any. */
+/** Returns the warnings of a campaign as a single text; null without warnings. */
 export function campaignWarning({
   warnings,
 }: {
@@ -147,7 +147,7 @@ export function campaignWarning({
 }
 
 /**
- * Returns the parts of the mail of a campaign as people see it: all that leaves, with notes on the
+ * Returns the parts of the mail of a campaign for people: everything that leaves, with notes on the
  * HTML.
  */
 export async function campaignMailShown({

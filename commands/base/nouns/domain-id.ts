@@ -1,4 +1,4 @@
-// Domains in arguments: by id, or by name as people prefer.
+// Domains in arguments: by id or name.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';

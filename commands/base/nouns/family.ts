@@ -13,7 +13,7 @@ export const familyArgs = {
 
 export const memberArgs = { ...familyArgs, ...templateArg };
 
-/** The argument as the parameter of the path. */
+/** Returns the argument as the parameter of the path. */
 export const findFamily: Find = async (_app, _caller, familyId) => ({ familyId });
 
 export const familyCard = [

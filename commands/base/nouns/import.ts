@@ -1,5 +1,6 @@
-// Shared by the commands that import a file: on a terminal they show a preview and ask, elsewhere
-// they apply the changes unless `--dry-run` is given. Rejected rows end both with exit code 8.
+// Shared parts of the commands that import a file. On a terminal they show a preview and ask.
+// Elsewhere they apply the changes, unless `--dry-run` is given. Rejected rows end import and
+// preview with exit code 8.
 import { Flags } from '@oclif/core';
 import type { Encoding } from '../../../src/platform/csv/decode.ts';
 import type { CommonFlags } from '../command.ts';
@@ -20,7 +21,7 @@ interface ImportFlags extends CommonFlags {
   yes?: boolean;
 }
 
-/** An import or a preview that has been printed. */
+/** An import, or a preview, with the report printed already. */
 export interface Imported {
   changes: number;
   rejected: number;
@@ -28,8 +29,8 @@ export interface Imported {
 }
 
 /**
- * Runs an import. `run` makes it, or a preview of it, and prints the report.
- * @throws ExpectationError if rows were rejected; DeclinedError after a refusal
+ * Runs an import. `run` makes the import or the preview, and prints the report. @throws
+ * ExpectationError if rows were rejected; DeclinedError if the person declines
  */
 export async function runImport(
   flags: ImportFlags,

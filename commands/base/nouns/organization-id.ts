@@ -1,5 +1,6 @@
-// An organization is named by name, id, or the ending of the id. Without a name the first
-// organization is meant, and by `default` while no organization has that name.
+// Commands name an organization by name, id, or the ending of the id. Without a name they use the
+// first organization. `default` also means the first organization, unless an organization has that
+// name.
 import type { App } from '../../../src/core/app.ts';
 import { ResourceNotFoundError, UnreachableError } from '../../../src/platform/errors.ts';
 

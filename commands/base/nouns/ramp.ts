@@ -1,4 +1,4 @@
-// The windows of a warming plan as bars, for people: the allowance and the sent mail of each.
+// Draws the windows of a warming plan as bars: the allowance and the sent mail of each window.
 import type { Simulation } from '../../../src/identity/warming/ramp.ts';
 import type { Warming } from '../../../src/identity/warming/schema.ts';
 
@@ -16,7 +16,7 @@ function percent(rate: number): string {
   return `${Number((rate * 100).toFixed(2))}%`;
 }
 
-/** Every window of a plan that is not started. */
+/** Shows every window of a plan before it is started. */
 export async function simulationView({ windows, completesAt }: Simulation): Promise<string> {
   const { table } = await import('../output/format.ts');
   const largest = windows.at(-1)?.allowanceRecipients ?? 1;
@@ -42,7 +42,7 @@ const directNotes = {
     'for a later window, at most until their age limit.',
 };
 
-/** Shows the plan against the sent mail and the outcomes. */
+/** Shows a plan with the sent mail and the outcomes. */
 export async function warmingView(warming: Warming): Promise<string> {
   const { card, table } = await import('../output/format.ts');
   const { plan, batches, decisions, evidence, holds } = warming;

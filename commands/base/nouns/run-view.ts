@@ -1,5 +1,4 @@
-// A run as people see it: standing, progress, pace, and bars for the outcome of contacts and
-// messages.
+// A run for people: status, progress, pace, and bars for the outcome of contacts and messages.
 import type { RunSummary } from '../../../src/campaigns/setup/run-schema.ts';
 
 const width = 30;
@@ -8,7 +7,7 @@ const minuteMs = 60_000;
 /** Draws `part` of `whole` in full blocks and the rest in light blocks. */
 function bar(part: number, whole: number): string {
   const full = whole === 0 ? 0 : Math.round((Math.min(part, whole) / whole) * width);
-  // A part that is there shows.
+  // A part above zero always gets a cell.
   const cells = part > 0 ? Math.max(1, full) : 0;
   return `${'█'.repeat(cells)}${'░'.repeat(width - cells)}`;
 }
@@ -32,13 +31,13 @@ export function countLines(rows: readonly Line[]): string {
   return shown.join('\n');
 }
 
-/** Time of the last step of a run that is over, or now. */
+/** Returns the time of the last step of an ended run, or now. */
 function until({ status, completedAt, updatedAt }: RunSummary, now: number): number {
   if (completedAt !== null) return Date.parse(completedAt);
   return status === 'running' ? now : Date.parse(updatedAt);
 }
 
-/** Says how many messages a minute were made, and how long the rest takes at that pace. */
+/** Says how many messages were made per minute, and how long the rest takes at that pace. */
 async function paceLine(run: RunSummary, now: number): Promise<string | null> {
   const { status, startedAt, dispatchedCount, totalRecipients } = run;
   if (startedAt === null || dispatchedCount === 0) return null;

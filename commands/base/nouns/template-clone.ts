@@ -15,7 +15,7 @@ const stateFile = '.svc-template.json';
 /** The template of a folder. */
 export interface CloneState {
   template: string;
-  /** Commit of main that the files were taken from. */
+  /** Commit of main from which the files were copied. */
   commit: string;
 }
 
@@ -42,7 +42,7 @@ export async function findClone(folder: string): Promise<CloneState | null> {
       return { template, commit: commit ?? '' };
     }
   } catch {
-    // Said below.
+    // Falls through to the error below.
   }
   throw new UsageError(`${file} is damaged: clone the template into another folder`);
 }
@@ -51,7 +51,7 @@ export async function writeState(folder: string, state: CloneState): Promise<voi
   await fileOperation('write', join(folder, stateFile), `${JSON.stringify(state, null, 2)}\n`);
 }
 
-/** Writes the state, or warns: a folder that nobody may write is still pushed by its slug. */
+/** Writes the state, or warns: a folder without write access can still be pushed by its slug. */
 export async function leaveState(folder: string, state: CloneState, slug: string): Promise<void> {
   await writeState(folder, state).catch((error: unknown) => {
     writeWarning(`${messageOf(error)}: push ${folder} with --slug ${slug} again`);
@@ -63,8 +63,8 @@ function isHidden(path: string): boolean {
 }
 
 /**
- * Splits the files of a commit into files that a clone has, and hidden files. Hidden files stay in
- * the repository: `.envrc` or `.vscode/tasks.json` of a foreign author would run on this machine.
+ * Splits the files of a commit into files for a clone and hidden files. Hidden files stay in the
+ * repository: `.envrc` or `.vscode/tasks.json` of a foreign author would run on this machine.
  */
 export function visibleAndHidden(files: TemplateFiles): [TemplateFiles, TemplateFiles] {
   const all = Object.entries(files);

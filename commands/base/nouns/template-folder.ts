@@ -1,12 +1,12 @@
-// Reads the folder of a template: the text files by path, with `/` in paths on every system. Hidden
-// files and folders are left out, `.git` among them.
+// Reads the folder of a template: the text files by path, with `/` in paths on every system. Leaves
+// out hidden files and folders, such as `.git`.
 import { join } from 'node:path';
 import { fileLimits } from '../../../src/content/rendering/files.ts';
 import { fileOperation } from '../account/file-broker.ts';
 import { textOf } from '../input/files.ts';
 import { UsageError } from '../output/failure.ts';
 
-/** Limit of entries, so that a wrong folder, such as a home, ends at once. */
+/** Most entries of a folder, so that a wrong folder, such as a home directory, fails at once. */
 const mostEntries = 10 * fileLimits.files;
 
 function reasonOf(error: unknown): string {

@@ -1,4 +1,4 @@
-// Templates in arguments: by id, or by slug as people prefer.
+// Templates in arguments: by id or slug.
 import { Args } from '@oclif/core';
 import type { TemplateWarning } from '../../../src/content/rendering/compiled.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
@@ -12,7 +12,7 @@ export const templateArg = {
 };
 
 /**
- * Returns the id of the template with this slug; returns an id, or the ending of an id, unchanged.
+ * Returns the id of the template with this slug. Returns an id, or the ending of an id, unchanged.
  * @throws ResourceNotFoundError for an unknown slug
  */
 export async function templateId(app: App, caller: Caller, idOrSlug: string): Promise<string> {
@@ -25,7 +25,7 @@ export async function templateId(app: App, caller: Caller, idOrSlug: string): Pr
   throw new ResourceNotFoundError('template', idOrSlug);
 }
 
-/** The argument as the parameter of the path. */
+/** Returns the argument as the parameter of the path. */
 export const findTemplate: Find = templateId;
 
 /** Returns advice about a template as a single line: `body.html:3: text (code)`. */

@@ -1,4 +1,4 @@
-// Shows the tracking host of a domain to people: the state, and the records that it needs.
+// Shows the tracking host of a domain to people: the state, and the required records.
 import type { CustomTracking } from '../../../src/outbound/tracking/custom/schema.ts';
 import { trackingCard, trackingRecordCard } from '../input/fields.ts';
 

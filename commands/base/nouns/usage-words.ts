@@ -1,11 +1,11 @@
-// Rewords usage errors so that they name the next step: missing arguments and flags with an example
-// that works, or the flag that was probably meant.
+// Rewords usage errors so that they name the next step. Missing arguments and flags get an example
+// that works; an unknown flag gets the nearest known flag.
 import { isRequired } from '../../../src/core/api/schema-words.ts';
 import { findNearest } from '../../../src/core/config/nearest.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
 import { UsageError } from '../output/failure.ts';
 
-/** The declarations of a command from which usage errors are worded. */
+/** The declarations of a command that appear in usage errors. */
 interface CommandWords {
   args?: Readonly<Record<string, unknown>>;
   flags?: Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ interface ParserError extends Error {
 }
 
 /**
- * Names all missing required arguments and flags. Each of oclif's two errors for them names a
+ * Names all missing required arguments and flags. oclif has two errors for them, and each names a
  * single kind only.
  */
 function missingInputs(error: unknown): string[] {
@@ -55,7 +55,7 @@ function missingInputs(error: unknown): string[] {
   return [...args.map(({ name = '' }) => `the ${name}`), ...flags.map(([name]) => `--${name}`)];
 }
 
-/** Returns the flags that oclif's NonExistentFlagsError reports as unknown. */
+/** Returns the unknown flags in oclif's NonExistentFlagsError; null for a different error. */
 function unknownFlags(error: unknown): string[] | null {
   const { flags } = error as { flags?: string[] };
   return error instanceof Error && error.message.startsWith('Nonexistent flag') && flags
@@ -63,7 +63,7 @@ function unknownFlags(error: unknown): string[] | null {
     : null;
 }
 
-/** Returns the argument or flag of a field; null for a field that only --data gives. */
+/** Returns the argument or flag of a field; null if only --data can set the field. */
 function inputOf(field: string, { args = {}, flags = {}, operation }: CommandWords): string | null {
   if (field in args) return `the ${field}`;
   const derived = Object.entries(operation?.fields ?? {}).find(([, of]) => of === field);
@@ -71,7 +71,7 @@ function inputOf(field: string, { args = {}, flags = {}, operation }: CommandWor
   return flag in flags ? `--${flag}` : null;
 }
 
-/** Names all arguments and flags that a body of the API lacks, if it has no other fault. */
+/** Names all arguments and flags that a body of the API lacks; null if it has a further fault. */
 function lackingInputs(error: unknown, command: CommandWords): string[] {
   if (!(error instanceof ValidationError)) return [];
   const inputs = Object.entries(error.fieldErrors ?? {}).map(([field, problems]) =>
@@ -80,7 +80,7 @@ function lackingInputs(error: unknown, command: CommandWords): string[] {
   return inputs.includes(null) ? [] : inputs.filter((input) => input !== null);
 }
 
-/** Rewords a usage error; returns any other error unchanged. */
+/** Rewords a usage error; returns a different error unchanged. */
 export function inUsageWords(error: unknown, command: CommandWords): unknown {
   const names = missingInputs(error);
   if (names.length > 0) return new UsageError(missing(names, command), { cause: error });

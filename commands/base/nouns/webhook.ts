@@ -1,4 +1,4 @@
-// Shared by the commands on webhooks: events and headers as flags, and the view of a delivery.
+// Shared parts of the commands on webhooks: events and headers as flags, the view of a delivery.
 import { Flags } from '@oclif/core';
 import type { WebhookDeliveryWithAttempts } from '../../../src/webhooks/schema.ts';
 import { given } from '../input/body.ts';

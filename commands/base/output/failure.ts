@@ -10,7 +10,7 @@ import {
 import { isUnwritable } from '../../../src/platform/store/sqlite/file-errors.ts';
 import { jsonText } from '../input/json-text.ts';
 
-/** The command line itself is wrong. Exit code 2. */
+/** An error in the command line itself. Exit code 2. */
 export class UsageError extends Error {}
 
 /** An expected or checked condition is not met. Exit code 8. */
@@ -22,7 +22,7 @@ export class DeclinedError extends Error {}
 /** The person stopped the command at the terminal. Exit code 130. */
 export class InterruptedError extends Error {}
 
-/** Returns the error of a check of a file as an unmet condition; any other error as it is. */
+/** Turns an error of a check of a file into an unmet condition; returns other errors unchanged. */
 export function asUnmet(error: unknown): unknown {
   if (!(error instanceof ValidationError)) return error;
   return new ExpectationError(error.message, { cause: error });
@@ -45,8 +45,8 @@ const codeOfStatus = new Map([
 ]);
 
 /**
- * Tells whether an error is oclif's own refusal: an unknown flag, a missing argument, a value
- * outside a list.
+ * Tells whether oclif itself refused the command line: an unknown flag, a missing argument, a value
+ * outside of a list.
  */
 function isOclifUsage(error: unknown): error is Error {
   return error instanceof Error && 'oclif' in error;
@@ -96,7 +96,7 @@ function errorObject(error: unknown): Record<string, unknown> {
 
 function validationText(error: ValidationError): string {
   const { fieldErrors = {} } = error;
-  // Removes "Invalid body:", which describes a request: here the person typed flags and arguments.
+  // Removes "Invalid body:", which describes a request: the person typed flags and arguments.
   const message = error.message.replaceAll(/(^|; )Invalid (?:body|query|path|headers): /g, '$1');
   const lines = Object.entries(fieldErrors).map(
     ([field, texts]) => `  ${field}: ${texts.join(', ')}`,
@@ -108,13 +108,13 @@ function errorText(error: unknown): string {
   if (error instanceof ValidationError) return validationText(error);
   if (isOclifUsage(error)) return `${usageText(error)} ("--help" explains)`;
   if (!(error instanceof Error)) return String(error);
-  // A fault of ours is reported with a stack; trouble of the store is not.
+  // A fault of the program is reported with a stack; trouble of the store is not.
   const isKnown = error instanceof CapacityError || error instanceof DeclinedError;
   const isOurs = exitCodeOf(error) === 1 && !isKnown;
   return isOurs ? (error.stack ?? error.message) : error.message;
 }
 
-/** Tells whether the command line asks for JSON, even if it cannot be parsed. */
+/** Tells whether the command line asks for JSON, even a command line that cannot be parsed. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json');

@@ -1,5 +1,5 @@
-// Follows a message until sending it has ended (`messages send --wait`). Every commit to the store
-// wakes it, including the daemon's. Prints a line for each step of each recipient.
+// Follows a message until sending it has ended (`messages send --wait`). Reads again after every
+// commit to the store, including the daemon's. Prints a line for each step of each recipient.
 import type { App } from '../../../src/core/app.ts';
 import { timeInWords } from '../../../src/outbound/explain/time-words.ts';
 import type { Delivery, Message } from '../../../src/outbound/messages/schema.ts';
@@ -9,7 +9,7 @@ import { plainText } from './format.ts';
 export interface FollowOptions {
   /** Longest wait in milliseconds; undefined for no limit. */
   timeoutMs: number | undefined;
-  /** Called with the message at the first read and at each later read. */
+  /** Called with the message after each read. */
   onRead(message: Message): void;
 }
 
@@ -40,7 +40,7 @@ export function followMessage(
   });
 }
 
-/** Returns the reply of the last attempt with the server; empty without an answer. */
+/** Returns the server's reply to the last attempt; empty without a reply. */
 function saidWords({ attempts, errorMessage }: Delivery): string {
   const last = attempts.at(-1);
   if (!last) return errorMessage ?? '';
@@ -49,7 +49,7 @@ function saidWords({ attempts, errorMessage }: Delivery): string {
 }
 
 /**
- * Describes a delivery in a single line: the status, the words of the remote server, and the next
+ * Describes a delivery in a single line: the status, the reply of the remote server, and the next
  * step.
  */
 export function standingOf(delivery: Delivery, now: number): string {
@@ -68,8 +68,8 @@ export function standingOf(delivery: Delivery, now: number): string {
 }
 
 /**
- * Returns a function that returns the new lines of a message: `{address}  {state}`. A line that was
- * returned before is omitted.
+ * Returns a function that returns the new lines of a message: `{address}  {state}`. It omits lines
+ * that it has returned before.
  */
 export function recipientLines(): (message: Message, now: number) => string[] {
   const given = new Map<string, string>();
@@ -77,7 +77,7 @@ export function recipientLines(): (message: Message, now: number) => string[] {
     recipients.flatMap(({ id, email }) => {
       const delivery = deliveries.find(({ recipientId }) => recipientId === id);
       if (!delivery) return [];
-      // Excludes the relative time: "in 4 min" would change each minute.
+      // The key excludes the relative time: "in 4 min" would change each minute.
       const key = `${delivery.status} ${delivery.attempts.length} ${delivery.nextRetryAt}`;
       const step = `${key} ${delivery.scheduling?.waitReason}`;
       if (given.get(id) === step) return [];

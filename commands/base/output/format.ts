@@ -26,7 +26,7 @@ const badWords = ['bounced', 'failed', 'complained', 'rejected', 'missing', 'inv
 const steering = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 const steeringButLines = /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Makes text from outside safe for a terminal; keeps line breaks. */
+/** Makes control characters in a text visible for a terminal; keeps line breaks. */
 export function plainText(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(steeringButLines, '\uFFFD');
 }
@@ -65,10 +65,10 @@ function partyInWords(value: object): string | undefined {
   return name === nothing ? email : `${name} <${email}>`;
 }
 
-/** Fields by which people know a resource inside a resource; the first present field counts. */
+/** Fields that name a nested resource for people; the first present field counts. */
 const namingFields = ['identifier', 'address', 'name', 'id'] as const;
 
-/** Describes a resource with an id by name: an identity by address. */
+/** Describes a resource that has an id by its name, or an identity by its address. */
 function resourceInWords(value: object): string | undefined {
   if (!('id' in value) || typeof value.id !== 'string') return undefined;
   const fields = value as Record<string, unknown>;
@@ -76,7 +76,7 @@ function resourceInWords(value: object): string | undefined {
   return naming && inWords(fields[naming]);
 }
 
-/** Returns the value at a dotted path. A list on the path is followed into each entry. */
+/** Returns the value at a dotted path. In a list on the path, it reads the value of each entry. */
 function valueAt(value: unknown, path: readonly string[]): unknown {
   const [name, ...rest] = path;
   if (name === undefined || value === null || typeof value !== 'object') return value;
@@ -126,8 +126,8 @@ function columns(head: string[], rows: string[][]): string {
 }
 
 /**
- * A line per row under the names of the fields. On a terminal it is made for a person: headings,
- * local times, and no line longer than the terminal is wide, unless `isWide`.
+ * Formats a line for each row, with the names of the fields. On a terminal it formats for people:
+ * headings, local times, and no line longer than the terminal is wide, unless `isWide`.
  */
 export function table(rows: readonly object[], fields: readonly string[], isWide = false): string {
   if (process.stdout.isTTY) {
@@ -137,11 +137,11 @@ export function table(rows: readonly object[], fields: readonly string[], isWide
   return columns(fields.map(emphasize), cells);
 }
 
-/** Columns of a row that are shown on a single line: their headings, and the cells of all rows. */
+/** Columns of a row that share a line: their headings, and the cells of all rows. */
 interface TableLine {
   head: string[];
   cells: string[][];
-  /** Width to which the only cell is wrapped: it has an address that is wider. */
+  /** Width to which the only cell is wrapped, if it has an address that is wider. */
   wrapsTo?: number;
 }
 
@@ -179,7 +179,7 @@ export function fittedTable(
   return layered(lines);
 }
 
-/** Lays the lines of each row below each other; a continuation line without a value is left out. */
+/** Joins the lines of each row. Leaves out a continuation line without a value. */
 function layered(lines: readonly TableLine[]): string {
   const drawn = lines.map(({ head, cells }) =>
     columns(
@@ -212,7 +212,7 @@ export function card(resource: object, fields: readonly string[]): string {
   );
 }
 
-/** Formats a card for each resource, with a line between them: for values too long for columns. */
+/** Formats a card for each resource, separated by empty lines: for values too long for columns. */
 export function cards(resources: readonly object[], fields: readonly string[]): string {
   return resources.map((resource) => card(resource, fields)).join('\n\n');
 }

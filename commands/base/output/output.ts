@@ -5,7 +5,7 @@ import type { CommonFlags } from '../command.ts';
 import { jsonText } from '../input/json-text.ts';
 import { UsageError } from './failure.ts';
 
-/** Text for people, made only if it is needed. */
+/** Text for people. It is made only when it is printed. */
 export type View = () => string | Promise<string>;
 
 export function writeLine(text: string): void {
@@ -13,8 +13,8 @@ export function writeLine(text: string): void {
 }
 
 /**
- * Writes bytes unchanged to a file or a pipe. On a terminal it makes control characters visible and
- * refuses binary data. @throws UsageError for binary data on a terminal.
+ * Writes bytes to standard output: unchanged to a file or a pipe. On a terminal it makes control
+ * characters visible. @throws UsageError for binary data on a terminal.
  */
 export async function writeBytes(bytes: Buffer): Promise<void> {
   if (!process.stdout.isTTY) {
@@ -29,7 +29,7 @@ export async function writeBytes(bytes: Buffer): Promise<void> {
 }
 
 /**
- * Writes a warning to standard error, so that a script finds only the object on standard output.
+ * Writes a warning to standard error, so that a script reads only the object on standard output.
  */
 export function writeWarning(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
@@ -40,7 +40,7 @@ export function writeNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Writes the state after Ctrl-C to standard error. `more` has further fields for programs. */
+/** Writes the state at Ctrl-C to standard error. `more` has further fields for programs. */
 export function writeInterrupted(flags: CommonFlags, message: string, more: object): void {
   const error = { _tag: 'InterruptedError', message, ...more };
   process.stderr.write(
@@ -71,7 +71,7 @@ export interface Listing {
   pagination?: { page: number; total: number; totalPages: number };
 }
 
-/** How a list looks to people, if it differs from the fields of the items. */
+/** Presentation of a list for people, if it differs from the fields of the items. */
 export interface Looks {
   /** Rows that represent the items, in their order. */
   rows: readonly object[];
@@ -81,13 +81,13 @@ export interface Looks {
   columns?: readonly string[];
 }
 
-/** The flags of `tableFlags`, as parsed. */
+/** The parsed flags of `tableFlags`. */
 export interface TableChoice {
   wide?: boolean | undefined;
   columns?: string | undefined;
 }
 
-/** Prints a list: a table of `fields`, or the text `whenEmpty` with the way to the first item. */
+/** Prints a list: a table of `fields`, or the text `whenEmpty`, which names the next step. */
 export function printList(
   flags: CommonFlags & TableChoice,
   listing: Listing,

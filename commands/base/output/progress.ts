@@ -1,4 +1,4 @@
-// Progress of long work, on standard error: a bar on a terminal, a line per quarter elsewhere,
+// Progress of long work, on standard error: a bar on a terminal, else a line for each quarter,
 // nothing with `--json`. Only this file imports cli-progress.
 import type { CommonFlags } from '../command.ts';
 
@@ -7,7 +7,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** Starts a progress display; `what` is in each line, such as "copied". */
+/** Starts a progress display; each line contains `what`, such as "copied". */
 export async function startProgress(flags: CommonFlags, what: string): Promise<Progress> {
   if (flags.json) return { update: () => {}, stop: () => {} };
   if (!process.stderr.isTTY) return inLines(what);

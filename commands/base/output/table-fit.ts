@@ -1,9 +1,9 @@
-// Tables that fit the width of a terminal: long texts are shortened in their middle, so that the
-// ends of a path stay. Ids, times and addresses are whole; columns without room move to further
-// lines, and an address that is wider than a line is wrapped. Pure.
+// Tables that fit the width of a terminal. Long texts are shortened in the middle, so that the ends
+// of a path stay. Ids, times and addresses stay whole. Columns without space move to further lines.
+// An address wider than a line is wrapped. Pure.
 import { stripVTControlCharacters } from 'node:util';
 
-/** Width between two columns. */
+/** Space between two columns. */
 const gap = 2;
 /** Least width of a column: a narrower value is useless. */
 const leastWidth = 6;
@@ -56,14 +56,14 @@ export const rowIndent = 2;
 
 const anId = /\b[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,24}\b/;
 
-/** Returns true if the text has an id: a shortened id cannot be copied. */
+/** Returns true if the text contains an id: a shortened id could not be copied. */
 export function hasId(text: string): boolean {
   return anId.test(text);
 }
 
 const anAddress = /[^\s@<>]@[^\s@<>]/;
 
-/** Returns true if the text has an email address: a shortened address names nobody. */
+/** Returns true if the text contains an email address: a shortened address would be useless. */
 export function hasAddress(text: string): boolean {
   return anAddress.test(text);
 }
@@ -89,14 +89,14 @@ export function wrappedTo(text: string, width: number): string[] {
   return lines;
 }
 
-/** Width of the columns at `at`, with the gaps between them. */
+/** Returns the width of a line with the columns `at`, including the gaps between them. */
 function widthOfLine(widths: readonly number[], at: readonly number[]): number {
   return at.reduce((sum, index) => sum + (widths[index] ?? 0), gap * (at.length - 1));
 }
 
 /**
- * Distributes columns over the lines of a row. Columns in `whole` need their natural width,
- * the remaining columns a comfortable width; a column without room begins the next line.
+ * Distributes columns over the lines of a row. Columns in `whole` need their natural width, the
+ * remaining columns a comfortable width. A column without space begins the next line.
  */
 export function linesOfRow(
   natural: readonly number[],
@@ -115,8 +115,8 @@ export function linesOfRow(
 }
 
 /**
- * Returns column widths, the widest narrowed until a line fits `width`; `whole` columns stay as
- * they are.
+ * Returns the widths of columns. Narrows the widest columns until the line fits `width`; columns in
+ * `whole` stay.
  */
 export function fittingWidths(
   natural: readonly number[],
@@ -164,8 +164,8 @@ export function isInstant(value: unknown): boolean {
 }
 
 /**
- * Formats an instant of the API in `timeZone` (default: this machine's), to the second; returns
- * any other text unchanged.
+ * Formats an instant of the API in `timeZone` (default: this machine's), to the second. Returns a
+ * different text unchanged.
  */
 export function localTime(text: string, timeZone?: string): string {
   if (!instant.test(text)) return text;

@@ -1,4 +1,4 @@
-// Shared by commands that show the event log as it grows. src/history/events/follow.ts follows it.
+// Shared parts of the commands that follow the event log (src/history/events/follow.ts).
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { Following } from '../../../src/history/events/follow.ts';
@@ -22,7 +22,7 @@ export async function tailLog(
   });
 }
 
-/** Joins values to a single line. Text from a remote side must not move the cursor. */
+/** Joins values to a single line. Removes characters by which remote text could move the cursor. */
 export function logLine(words: readonly unknown[]): string {
   return words.join('  ').replace(/\p{C}+/gu, ' ');
 }

@@ -1,5 +1,5 @@
-// A proposed mail as a text that a person edits: a line per address, the subject, an empty line,
-// the words. The differences become the edits that an approval takes.
+// A proposed mail as a text for an editor: a line for each address, the subject, an empty line, the
+// text. The differences become the edits of an approval.
 import type { ApproveAction } from '../../../src/inbox/replies/schema.ts';
 import { textOfHtml } from '../../../src/mail/mime/html-text.ts';
 import { UsageError } from '../output/failure.ts';
@@ -22,12 +22,12 @@ export const recipientKinds = ['to', 'cc', 'bcc'] as const;
 const names = { to: 'To', cc: 'Cc', bcc: 'Bcc' } as const;
 const fieldLine = /^(to|cc|bcc|subject):(.*)$/i;
 
-/** Returns the text part, or the text of a mail that is HTML alone. */
+/** Returns the text part, or the text of a mail with only HTML. */
 export function wordsOf({ text, html }: Pick<ProposedMail, 'text' | 'html'>): string {
   return text ?? (html === null ? '' : textOfHtml(html, { withHidden: true }));
 }
 
-/** Characters that steer a terminal are not in it. */
+/** Returns the mail as a text for an editor, without characters that could control a terminal. */
 export function editableText(mail: ProposedMail): string {
   const addresses = recipientKinds.flatMap((kind) => {
     const list = mail[kind].length > 0 ? mail[kind] : [''];
@@ -61,7 +61,7 @@ function read(typed: string): Read {
     if (kind) found[kind].push(...value.split(',').flatMap((each) => each.trim() || []));
     else found.subject = value.trim();
   }
-  // An editor ends the last line, whether or not the text did.
+  // An editor adds a line end to the last line, even if the text had none.
   found.words =
     end < 0
       ? ''
@@ -73,9 +73,9 @@ function read(typed: string): Read {
 }
 
 /**
- * Returns the person's changes; empty without any. Changed words drop the HTML, which would still
- * hold the proposed words. @throws UsageError for an empty mail, or an unknown field above the
- * words.
+ * Returns the person's changes; empty without changes. A changed text drops the HTML, which would
+ * still contain the proposed text. @throws UsageError for an empty mail, or an unknown field above
+ * the text.
  */
 export function editsFrom(mail: ProposedMail, typed: string): Edits {
   if (typed.trim() === '') throw new UsageError('the edited mail is empty: the edit was discarded');
@@ -92,7 +92,7 @@ export function editsFrom(mail: ProposedMail, typed: string): Edits {
   return edits;
 }
 
-/** The mail with these edits, as it would be sent. */
+/** Returns the mail with these edits, as it would be sent. */
 export function withEdits(mail: ProposedMail, edits: Edits): ProposedMail {
   const { to, cc, bcc, subject, text, html } = edits;
   return {
@@ -116,7 +116,7 @@ function listChange(before: readonly string[], after: readonly string[]): string
   return parts.join(', ') || 'in another order';
 }
 
-/** Lists the differences from the proposal, a line each. */
+/** Lists the differences from the proposal, a line for each. */
 export function changesIn(proposed: ProposedMail, edited: ProposedMail): string[] {
   const lists = recipientKinds.flatMap((kind) =>
     proposed[kind].join() === edited[kind].join()

@@ -1,12 +1,12 @@
-// Shows a proposal to a reviewer: the end of the thread before the proposal, then sender,
-// recipients and words. The whole text is from outside.
+// Shows a proposal to a reviewer: the end of the thread before it, then sender, recipients and
+// text. All of this text may be hostile.
 import type { MailPicture, ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import type { ThreadMessage } from '../../../src/inbox/threads/schema.ts';
 import { textOfHtml } from '../../../src/mail/mime/html-text.ts';
 import { card, emphasize, inWords, plainText } from '../output/format.ts';
 import { changesIn, type ProposedMail, wordsOf } from './mail-text.ts';
 
-/** Room for a message before the proposal, and for the proposal. */
+/** Limits of a message before the proposal, and of the proposal. */
 const shownBefore = { lines: 12, characters: 2_000 };
 const shownOfIt = { lines: 200, characters: 20_000 };
 
@@ -33,8 +33,8 @@ function shownText(text: string, { lines, characters }: Room, more: string): str
 }
 
 /**
- * Returns all words of a mail: text, HTML as text with hidden words, and the notes on the HTML.
- * Without `cut` the texts are whole, and the source of the HTML follows.
+ * Returns all texts of a mail: text, HTML as text with hidden words, and the notes on the HTML.
+ * Without `cut` the texts are complete, and the source of the HTML follows.
  */
 export function wordsShown(
   mail: Pick<ProposedMail, 'text' | 'html'>,
@@ -54,7 +54,7 @@ export function wordsShown(
   return parts;
 }
 
-/** Returns a line on a file of a mail. */
+/** Returns a line about a file of a mail. */
 export function fileShown({ n, filename, contentType, contentId, size }: PicturedFile): string {
   const inline = contentId === null ? '' : `, inline as ${contentId}`;
   return plainText(`${n}: ${filename} (${contentType ?? 'no type'}, ${size} bytes${inline})`);

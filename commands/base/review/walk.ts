@@ -1,6 +1,6 @@
-// A walk through the open proposals of a mailbox or of all, the oldest first: each is shown and
-// decided on, or left as it is. Proposals that arrive meanwhile join it; decisions of a second
-// reviewer meanwhile are reported.
+// A walk through the open proposals of a mailbox or of all mailboxes, the oldest first. Each is
+// shown, then decided or skipped. Proposals that arrive meanwhile are added. Decisions of a second
+// reviewer are reported.
 //
 //   answer    the proposal
 //   approve   goes, with the edits made so far; after a temporary refusal it stays open and is asked again
@@ -29,7 +29,7 @@ const messagesShown = 5;
 
 export type Answer = 'approve' | 'edit' | 'reject' | 'skip' | 'quit';
 
-/** The person, and how they are asked. */
+/** The reviewer, and functions that ask the reviewer. */
 export interface Reviewer {
   show(text: string): void;
   choose(question: string): Promise<Answer>;
@@ -44,13 +44,13 @@ export interface Reviewed {
   approved: number;
   rejected: number;
   skipped: number;
-  /** Approved, and refused for good. */
+  /** Proposals that were approved, but permanently refused by the send. */
   failed: number;
 }
 
 type Outcome = keyof Reviewed | 'elsewhere' | 'quit';
 
-/** The mailbox of a walk, null for all, and the reviewer. */
+/** The mailbox of a walk (null for all mailboxes), and the reviewer. */
 interface Walk {
   app: App;
   caller: Caller;
@@ -96,7 +96,7 @@ function mailOf({ summary, content }: ShownAction): ProposedMail {
   return { to, cc, bcc, subject, text: content?.text ?? null, html: content?.html ?? null };
 }
 
-/** Reads the end of the thread; empty for a new thread or a deleted thread. */
+/** Reads the end of the thread; empty for a new or deleted thread. */
 async function threadOf({ app, caller }: Walk, { mailboxId, threadId }: ShownAction) {
   if (threadId === null) return [];
   try {
@@ -107,7 +107,7 @@ async function threadOf({ app, caller }: Walk, { mailboxId, threadId }: ShownAct
   }
 }
 
-/** Returns true if the proposal is still open; otherwise prints the name of the reviewer. */
+/** Returns true if the proposal is still open. Otherwise says which reviewer has decided it. */
 function stillWaits({ app, reviewer }: Walk, action: ShownAction): boolean {
   const isOver = Date.parse(action.expiresAt ?? '') <= app.clock.now();
   if (action.state === 'proposed' && !isOver) return true;
@@ -149,12 +149,12 @@ async function edit({ reviewer }: Walk, proposed: ProposedMail, edits: Edits): P
   return { ...edits, ...more };
 }
 
-/** Refused as a request is, so that the person may try something else. */
+/** Tells whether an error is a refusal, after which the person may try a different answer. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UsageError || (error instanceof ServiceError && error.status < 500);
 }
 
-/** Asks about a proposal until it is decided or left. */
+/** Asks about a proposal until it is decided or skipped. */
 async function decideOn(walk: Walk, first: ShownAction): Promise<Outcome> {
   const { reviewer } = walk;
   const proposed = mailOf(first);
@@ -180,8 +180,8 @@ async function decideOn(walk: Walk, first: ShownAction): Promise<Outcome> {
 }
 
 /**
- * Asks about a proposal that may be gone meanwhile. A walk of a single mailbox ends with this
- * mailbox.
+ * Asks about a proposal, which may be deleted meanwhile. If the mailbox of a single-mailbox walk is
+ * deleted, the walk ends.
  */
 async function visit(walk: Walk, place: Place): Promise<Outcome> {
   try {

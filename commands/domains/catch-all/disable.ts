@@ -1,4 +1,3 @@
-// `svc domains catch-all disable`.
 import { BaseCommand } from '../../base/command.ts';
 import { domainArg, domainId as idOf } from '../../base/nouns/domain-id.ts';
 import { print } from '../../base/output/output.ts';
