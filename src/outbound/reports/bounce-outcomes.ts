@@ -39,7 +39,7 @@ interface ReportedEnd {
  * Joins the groups of a report by delivery, because a list has a group for each address behind it.
  * A refusal of the recipient itself counts before refusals of addresses behind it. With
  * `delivered`, `relayed` or `expanded` (RFC 3464 2.3.3) in a group, the mail has reached the
- * recipient, whatever the other groups say.
+ * recipient, in spite of later refusals.
  */
 function endsOf(recipients: readonly BouncedRecipient[], reported: ReportedCopies): ReportedEnd[] {
   const groups = Map.groupBy(recipients, (recipient) => meant(recipient, reported));

@@ -14,7 +14,7 @@ export interface ReportedCopies {
 }
 
 /**
- * Returns the delivery that began the transaction, and all deliveries whose last attempt was in it.
+ * Returns the delivery that began the transaction, and all deliveries with the last attempt in it.
  * A blind copy begins a separate transaction. Returns null if the delivery does not belong to this
  * message.
  */

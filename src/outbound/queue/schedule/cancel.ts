@@ -1,5 +1,5 @@
 // Cancels unsent mail: a message for the owner, deliveries for the operator (`drop` in
-// desk/queue.ts). There is no status `cancelled`: such deliveries end as `failed` with the
+// desk/queue.ts). A status `cancelled` does not exist: such deliveries end as `failed` with the
 // `errorCode` `cancelled`, and their timeline has the event `cancelled`.
 
 import type { Caller } from '../../../core/api/route.ts';
