@@ -6,9 +6,9 @@ export interface SvcOptions {
   url: string;
   /** API key. */
   key: string;
-  /** Tries after the first one, for answers that allow it. Default 3. */
+  /** Number of tries after the first try, for answers that allow a repeat. Default 3. */
   retries?: number;
-  /** Time for one try, in ms. Default 60,000. */
+  /** Time limit of a try, in ms. Default 60,000. */
   timeoutMs?: number;
   /** Longest wait that a server may ask for by `Retry-After`, in ms. Default 30,000. */
   maxDelayMs?: number;
@@ -24,29 +24,32 @@ export interface RequestOptions {
 }
 
 export interface KeyedOptions extends RequestOptions {
-  /** A repeat with the same key makes nothing twice. Default: one for all tries of this call. */
+  /**
+   * A repeat with the same key creates nothing twice. Default: a new key, shared by all tries of a
+   * call.
+   */
   idempotencyKey?: string;
 }
 
 export interface StreamOptions<Query> extends RequestOptions {
-  /** Goes on after this event. */
+  /** Id of an event: the stream continues after it. */
   lastEventId?: string | null;
-  /** Which events, such as `{ type: 'message.*' }`. */
+  /** Filter of events, such as `{ type: 'message.*' }`. */
   query?: Query;
 }
 
 type ItemOf<Page> = Page extends { items: Array<infer Item> } ? Item : never;
 
-/** A list. Awaited, it is its first page. */
+/** A list. Awaiting it returns the first page. */
 export interface List<Page> extends PromiseLike<Page>, AsyncIterable<ItemOf<Page>> {
-  /** All pages, one after the other. */
+  /** Yields all pages in sequence. */
   pages(): AsyncIterable<Page>;
 }
 
 /** The body of a request that is not JSON. */
 export type RawBody = NonNullable<RequestInit['body']>;
 
-/** Names of errors: those of the API, and those of the client. */
+/** Names of errors of the API and of the client. */
 export type SvcErrorTag =
   | ApiErrorTag
   | 'ConnectionError'
@@ -56,16 +59,16 @@ export type SvcErrorTag =
 
 export class SvcError extends Error {
   readonly _tag: SvcErrorTag;
-  /** Status of the answer; null without one. */
+  /** Status of the answer; null without an answer. */
   readonly status: number | null;
-  /** Names the request in the log of the daemon. */
+  /** Id of the request in the log of the daemon. */
   readonly requestId: string | null;
   /** Problems by field, for a ValidationError. */
   readonly fields?: Record<string, string[]>;
-  /** Kind and id of a missing resource. */
+  /** Kind and id of the missing resource, for a ResourceNotFoundError. */
   readonly resource?: string;
   readonly id?: string;
-  /** Nearest operation, for a path of another service. */
+  /** Nearest operation of this API, for a path of a different service. */
   readonly hint?: string;
   /** Seconds to wait, for a RateLimitedError. */
   readonly retryAfterSeconds?: number;

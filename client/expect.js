@@ -1,10 +1,10 @@
-// `messages.expect`: a wait longer than one request may last.
+// `messages.expect`: waits for a mail longer than a single request may last.
 import { pause, SvcError } from './http.js';
 
-/** Longest wait of a request, and its distance to the time for one try. */
+/** Longest wait of a request, and the reserve that it leaves before the time limit of a try. */
 const longestMs = 20_000;
 const reserveMs = 2_000;
-/** Least time from a request to the next. */
+/** Least time between two requests. */
 const eachMs = 1_000;
 
 function millisecondsOf(within) {
@@ -20,7 +20,10 @@ function isMissing(error) {
   );
 }
 
-/** Asks again until a mail comes or the time of `within` is over. @throws SvcError of the last request */
+/**
+ * Repeats the request until a mail arrives or the time of `within` is over. @throws SvcError of the
+ * last request
+ */
 export function patient(ask, defaults) {
   return async (query, options = {}) => {
     const wholeMs = millisecondsOf(query?.within ?? longestMs / 1_000);

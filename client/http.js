@@ -1,7 +1,7 @@
-// Requests of the client: retries, time-outs and errors. Plain JavaScript for Node 20 and newer, Deno,
-// Bun and edge workers.
+// Requests of the client: retries, time-outs and errors. Plain JavaScript for Node 20 and newer,
+// Deno, Bun and edge workers.
 
-/** Messages of the errors that the API sends without one, as the commands word them. */
+/** Messages of errors that the API sends without a message, with the same words as the commands. */
 const messages = {
   ResourceNotFoundError: ({ resource, id, hint }) =>
     `${resource} ${id} was not found${hint === undefined ? '' : `: ${hint}`}`,
@@ -16,7 +16,10 @@ function messageOf(fields) {
   return message ?? messages[_tag]?.(fields) ?? `The API answered ${_tag}`;
 }
 
-/** An answer of 400 or more, or no usable answer. `_tag` is that of the API or of the client. */
+/**
+ * An answer with status 400 or more, or no usable answer. `_tag` is from the API, or from the
+ * client.
+ */
 export class SvcError extends Error {
   constructor(fields, { status = null, requestId = null, cause } = {}) {
     super(messageOf(fields), { cause });
@@ -28,12 +31,12 @@ export class SvcError extends Error {
 }
 
 const retriable = new Set([429, 500, 502, 503, 504]);
-/** Answers for a request that was not begun, so that any method may repeat it. */
+/** Statuses of requests that the server did not begin, so that any method may be repeated. */
 const notBegun = new Set([429, 503]);
 
 const defaults = { retries: 3, timeoutMs: 60_000, maxDelayMs: 30_000 };
 
-/** Sends requests with one key to one server. */
+/** Sends requests to a server with an API key. */
 export class Http {
   constructor({ url, key, fetch: send = globalThis.fetch, ...options }) {
     const base = new URL(url);
@@ -46,7 +49,7 @@ export class Http {
     this.options = { ...defaults, ...options };
   }
 
-  /** Asks until there is an answer below 400, and returns it. @throws SvcError */
+  /** Repeats a request until the status is below 400, and returns the answer. @throws SvcError */
   async ask({ method, path, query, headers = {}, body, isSafe }, options = {}) {
     const settings = { ...this.options, ...options };
     const url = `${this.base}${path}${searchOf(query)}`;
@@ -73,7 +76,7 @@ export class Http {
         method,
         headers: { accept: 'application/json', ...headers, 'x-api-key': this.key },
         body,
-        // The key never goes to the target of a redirect.
+        // Follows no redirect, so that the key is never sent to the target.
         redirect: 'manual',
         signal: time.signal,
         ...(body !== undefined && typeof body === 'object' && { duplex: 'half' }),
@@ -92,7 +95,7 @@ export class Http {
     }
   }
 
-  /** Asks for JSON. @throws SvcError */
+  /** Requests JSON. @throws SvcError */
   async json(request, options) {
     const answer = await this.ask(request, options);
     return readJson(answer);
@@ -126,12 +129,12 @@ async function errorOf(answer) {
     const fields = JSON.parse(text);
     if (typeof fields?._tag === 'string') return new SvcError(fields, factsOf(answer));
   } catch {
-    // Not an answer of the API: the words follow.
+    // Falls through: the answer is not from the API.
   }
   return unexpected(answer, wordsOf(answer, text));
 }
 
-/** Returns the JSON of an answer. @throws SvcError if there is none */
+/** Returns the JSON of an answer. @throws SvcError if the answer has no JSON */
 export async function readJson(answer) {
   const text = await answer.text().catch((cause) => {
     const message = `The answer ended early: ${cause?.message}`;
@@ -157,7 +160,7 @@ function delayOf(error, answer, attempt, { maxDelayMs }) {
   return Math.min(maxDelayMs, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
-/** Waits, or ends early by the signal. */
+/** Waits; ends early if the signal aborts. */
 export function pause(ms, signal) {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -1,5 +1,6 @@
-// The client of the API: `new Svc({ url, key })` has a method for each operation, as `svc.messages.send`. The operations are
-// made from the routes of the service (operations.js, index.d.ts: `npm run client`).
+// The client of the API: `new Svc({ url, key })` has a method for each operation, such as
+// `svc.messages.send`. The methods are made from the routes of the service (operations.js,
+// index.d.ts: `npm run client`).
 import { patient } from './expect.js';
 import { Http, readJson } from './http.js';
 import { operations, streams } from './operations.js';
@@ -8,7 +9,7 @@ import { follow } from './stream.js';
 export { SvcError } from './http.js';
 export { verifyWebhook } from './webhooks.js';
 
-/** A list: awaited it is its first page; `for await` gives each item of all pages. */
+/** A list. Awaiting it returns the first page; `for await` yields the items of all pages. */
 class List {
   constructor(ask, query, pagesBy) {
     this.ask = ask;
@@ -43,7 +44,7 @@ function nextOf({ nextCursor, pagination }, pagesBy) {
   return { page: pagination.page + 1 };
 }
 
-/** Fills the parameters of a path; each is one segment, whatever it has. */
+/** Fills the parameters of a path. Each value is escaped, so that it stays a single segment. */
 function filled(path, args) {
   return path.replace(/\{(\w+)\}/g, (_, name) => {
     const value = args.shift();
@@ -56,7 +57,7 @@ function filled(path, args) {
   });
 }
 
-/** Returns the method of an operation. */
+/** Returns the client's method for an operation. */
 function methodOf(http, { method, path, body, query, takesKey, pagesBy, answer }) {
   return (...given) => {
     const args = [...given];
@@ -64,7 +65,7 @@ function methodOf(http, { method, path, body, query, takesKey, pagesBy, answer }
     const content = body === null ? undefined : args.shift();
     const asked = query ? args.shift() : undefined;
     const { idempotencyKey, ...options } = args.shift() ?? {};
-    // All tries share a key, so that a repeat makes nothing twice. A dry run makes nothing.
+    // All tries share a key, so that a repeat creates nothing twice. A dry run creates nothing.
     const isDry = [content?.dryRun, asked?.dryRun].some((value) => String(value) === 'true');
     const key =
       takesKey && !isDry
@@ -80,7 +81,7 @@ function methodOf(http, { method, path, body, query, takesKey, pagesBy, answer }
         {
           ...{ method, path: target, query: search, headers },
           body: content === undefined || !isJson ? content : JSON.stringify(content),
-          // A POST without a key changes nothing.
+          // A POST that takes no key changes nothing, so it may be repeated.
           isSafe: ['GET', 'DELETE', 'POST'].includes(method),
         },
         options,

@@ -1,16 +1,17 @@
-// Server-sent events (HTML Living Standard, 9.2): a parser for chunks of any size, and a stream that goes on after a cut.
+// Server-sent events (HTML Living Standard, 9.2): a parser for chunks of any size, and a stream
+// that reconnects.
 import { pause, SvcError } from './http.js';
 
 const longestEvent = 1_000_000;
 const firstPauseMs = 500;
 
-/** Splits text into events, however it is cut into pieces. */
+/** Splits the text of a stream into events, however the text is cut into pieces. */
 export class EventParser {
   #text = '';
   #data = [];
   #id = null;
 
-  /** Takes a piece of the stream; returns the events that it completes, as `{ id, data }`. */
+  /** Adds a piece of the stream. Returns the events that end in it, as `{ id, data }`. */
   push(piece) {
     this.#text += piece;
     const events = [];
@@ -43,8 +44,8 @@ export class EventParser {
 }
 
 /**
- * Yields the events of a path. After a cut it goes on after the last one, so that none is lost or given twice. Ends by the
- * signal of the options.
+ * Yields the events of a path. After a cut it reconnects and continues after the last event, so
+ * that no event is lost or repeated. Aborting the signal of the options ends it.
  * @throws SvcError for a refusal, such as 401
  */
 export async function* follow(
@@ -69,7 +70,7 @@ export async function* follow(
         throw new SvcError({ _tag: 'UnexpectedAnswerError', message }, { status: answer.status });
       }
       for await (const event of eventsOf(answer, signal)) {
-        // A piece may hold many events: those after an abort are not given.
+        // A piece may contain many events: events after an abort are not yielded.
         if (signal?.aborted) return;
         waitMs = Math.min(firstPauseMs, longest);
         if (event.id !== null) last = event.id;
@@ -85,7 +86,10 @@ export async function* follow(
   }
 }
 
-/** Tells a cut connection from a refusal and from a fault of the caller's own loop. */
+/**
+ * Tells whether an error is a cut connection, and not a refusal or an error of the caller's own
+ * loop.
+ */
 function isCut(error) {
   return error instanceof SvcError && ['ConnectionError', 'TimeoutError'].includes(error._tag);
 }

@@ -19,9 +19,9 @@ function bytesOf(base64) {
 }
 
 /**
- * Returns the event of a post whose signature is valid and not older than five minutes, with the
- * `webhook-id` as its `id`. `body` is the body as it came, before any JSON was parsed. `secret` may
- * be several, while a secret is replaced.
+ * Returns the event of a post, with the `webhook-id` as `id`. The signature must be valid and at
+ * most five minutes old. `body` is the body as received, before JSON is parsed. `secret` may be a
+ * list while a secret is being replaced.
  * @throws SvcError `WebhookVerificationError`
  */
 export async function verifyWebhook(body, headers, secret, options = {}) {

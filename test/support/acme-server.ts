@@ -1,12 +1,12 @@
-// A certificate authority for tests (RFC 8555) on loopback: checks nonces and signatures of
-// requests, looks for the challenge itself, signs requests with its own root, and fails on demand.
+// A certificate authority for tests (RFC 8555) on loopback. It checks nonces and signatures of
+// requests, looks up challenges, signs certificates with a root of its own, and fails on demand.
 import { createHash, createPublicKey, type JsonWebKey, verify, webcrypto } from 'node:crypto';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as x509 from '@peculiar/x509';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 
-/** The type that the library expects; Node's own type has another name. */
+/** Node's type of Web Crypto and the type that the library expects have different names. */
 type WebCrypto = Extract<Parameters<typeof x509.cryptoProvider.set>[0], object>;
 
 const dayMs = 24 * 3600_000;
@@ -14,42 +14,45 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const tokenBytes = 24;
 const subjectAlternativeName = '2.5.29.17';
 
-/** Faults that a request gets in place of an answer. */
+/** Faults that replace the answer to a request. */
 export type AcmeFault =
-  /** HTML with status 200. */
+  /** An HTML page with status 200. */
   | 'garbage'
-  /** JSON of another kind. */
+  /** JSON of an unexpected form. */
   | 'nonsense'
-  /** Takes the request and never answers. */
+  /** Accepts the request and never answers. */
   | 'silent'
-  /** Rejects every nonce, its own too. */
+  /** Rejects every nonce, even a nonce that it issued. */
   | 'bad-nonce'
   | { status: number; retryAfter?: string; type?: string };
 
 export interface AcmeServerOptions {
   clock: Pick<Clock, 'now'>;
-  /** Lifetime of its certificates. */
+  /** Lifetime of the certificates. */
   lifeMs?: number;
   caaIdentities?: string[];
-  /** Resolves with the found challenge; rejects if there is nothing to find. */
+  /** Resolves with the content of the challenge; rejects if it is missing. */
   lookUp: (kind: 'http-01' | 'dns-01', hostname: string, token: string) => Promise<string>;
 }
 
 export interface AcmeServer {
   readonly directoryUrl: string;
-  /** Its root in PEM. */
+  /** The root certificate in PEM. */
   readonly root: string;
   /** Requested paths, in order. */
   readonly requests: readonly string[];
   readonly orders: readonly { hostname: string; status: string }[];
   readonly accounts: readonly { contact: readonly string[] }[];
-  /** Sets the fault of requests whose path begins with `at`, or of all; undefined ends it. */
+  /**
+   * Sets the fault for requests to paths that begin with `at`, or for all requests; undefined ends
+   * the fault.
+   */
   fault(fault: AcmeFault | undefined, at?: string): void;
-  /** Issues certificates for this name instead of the requested one. */
+  /** Issues certificates for this name instead of the requested name. */
   misissueFor(hostname: string | undefined): void;
-  /** Makes its directory name this base for nonces, in place of its own. */
+  /** Names this base for nonces in the directory, in place of the server's own base. */
   sendElsewhere(base: string): void;
-  /** Issues a certificate without an order; returns it with its key, both in PEM. */
+  /** Issues a certificate without an order; returns certificate and key in PEM. */
   signFor(hostname: string, lifeMs: number): Promise<{ certificate: string; key: string }>;
   /** Count of unanswered requests. */
   readonly ignored: number;
@@ -113,7 +116,7 @@ async function makeRoot(now: number) {
   return { keys, certificate };
 }
 
-/** Starts one on loopback, over plain HTTP. */
+/** Starts an authority on loopback, over plain HTTP. */
 export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeServer> {
   const { clock, lookUp, lifeMs = 90 * dayMs, caaIdentities = ['ca.test'] } = options;
   x509.cryptoProvider.set(webcrypto as unknown as WebCrypto);

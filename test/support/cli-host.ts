@@ -1,6 +1,6 @@
-// Runs commands one after another in this process, each as `bin/run.js` would: words, environment,
-// directory and input come over IPC, outputs and exit code go back. Starting a process costs ten
-// times what most commands do.
+// Runs commands in sequence in this process, each as `bin/run.js` would. Arguments, environment,
+// directory and input arrive over IPC; outputs and exit code are sent back. Starting a process
+// costs ten times as much as most commands.
 import { Readable, Writable } from 'node:stream';
 import { start } from '../../commands/base/start.ts';
 
@@ -17,7 +17,7 @@ export interface HostedResult {
   stderr: string;
 }
 
-/** Makes a stream other than a terminal, and collects its text. */
+/** Makes a stream that is not a terminal, and collects its text. */
 function collector() {
   const chunks: Buffer[] = [];
   const stream = new Writable({

@@ -1,5 +1,5 @@
-// The real ./bin/svc in a directory of its own, as a person or a script starts it: an environment
-// without anything of ours, no terminal. Tests look at exit code and both outputs.
+// Runs the real ./bin/svc in a separate directory, as a person or a script does: without variables
+// of ours in the environment, and without a terminal. Tests check the exit code and both outputs.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ export const repository = join(import.meta.dirname, '../..');
 export const svc = join(repository, 'bin/svc');
 
 export interface CliResult {
-  /** Null when a signal ended it. */
+  /** Exit code; null if a signal ended the process. */
   code: number | null;
   stdout: string;
   stderr: string;
@@ -19,20 +19,18 @@ export interface CliResult {
 
 export interface RunOptions {
   env?: Record<string, string>;
-  /** Standard input; closed at once when left out. */
+  /** Standard input; if left out, it is closed at once. */
   input?: string | Uint8Array;
 }
 
 export interface CliWorkspace {
-  /** Working directory and home; data lies in `data` below it. */
+  /** Working directory and home; the data directory is `data` in it. */
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
   run(args: readonly string[], options?: RunOptions): Promise<CliResult>;
-  /**
-   * Runs with `--json` and returns the object printed. @throws Error on any other exit code than 0.
-   */
+  /** Runs with `--json` and returns the printed object. @throws Error if the exit code is not 0. */
   json<T>(args: readonly string[], options?: RunOptions): Promise<T>;
-  /** Starts a command and leaves it running; `close` ends it at the latest. */
+  /** Starts a command and does not wait for the end. `close` kills it if it still runs. */
   start(args: readonly string[]): ChildProcess;
   close(): void;
 }
@@ -53,13 +51,13 @@ export function finished(child: ChildProcess): Promise<CliResult> {
   });
 }
 
-/** A process that runs commands in turn. */
+/** A process that runs commands in sequence. */
 interface Host {
   process: ChildProcess;
   isBusy: boolean;
 }
 
-/** The hosts by the Node options of their commands, which a process takes at its start. */
+/** The hosts by the Node options of their commands: a process reads these options at its start. */
 const hosts = new Map<string, Host>();
 
 function hostWith(options: string): Host {
@@ -72,7 +70,7 @@ function hostWith(options: string): Host {
   return host;
 }
 
-/** Runs a command in a host, or returns null while that runs another command. */
+/** Runs a command in a host. Returns null while the host runs a different command. */
 async function runHosted(work: HostedRun): Promise<HostedResult | null> {
   const options = work.env.NODE_OPTIONS ?? '';
   const host = hostWith(options);
@@ -95,9 +93,9 @@ async function runHosted(work: HostedRun): Promise<HostedResult | null> {
 }
 
 /**
- * Makes a fresh directory to run svc in, without a store. Its commands run in one process,
- * concurrent ones in separate processes; `inProcesses` gives each a process of its own. `directory`
- * exists already.
+ * Makes a new directory without a store in which svc can run. Its commands share a process, but
+ * concurrent commands run in separate processes; with `inProcesses` every command has a separate
+ * process. An existing `directory` is used as it is.
  */
 export function cliWorkspace(
   env: Record<string, string> = {},
@@ -174,7 +172,7 @@ async function makeStore(): Promise<MadeStore> {
   }
 }
 
-/** Puts the files of a new store into a new directory; resolves with its owner key. */
+/** Copies the files of a new store into a new directory. Resolves with the owner key. */
 export async function putStore(dataDir: string): Promise<string> {
   madeStore ??= makeStore();
   const { apiKey, files } = await madeStore;
@@ -183,7 +181,7 @@ export async function putStore(dataDir: string): Promise<string> {
   return apiKey;
 }
 
-/** Makes a fresh directory with a store: every other command needs one. */
+/** Makes a new directory with a store, which most commands need. */
 export async function initializedWorkspace(
   env: Record<string, string> = {},
   options: { inProcesses?: boolean } = {},

@@ -1,5 +1,5 @@
-// The part of each test command: `npm test`, `npm run test:postgres`, `npm run test:long`.
-// vitest.config.ts finds the files of a command by these words.
+// Names of the test commands: `npm test`, `npm run test:postgres`, `npm run test:long`.
+// vitest.config.ts selects the files of a command by these words.
 import { inject } from 'vitest';
 
 const command = inject('testCommand');
@@ -7,8 +7,8 @@ const command = inject('testCommand');
 export type TestStore = 'sqlite' | 'postgres';
 
 /**
- * Both engines in `npm test`, for SQL of an engine, for several daemons and for suites of all
- * nouns.
+ * Both engines in `npm test`: for SQL that differs by engine, for several daemons, and for suites
+ * over all nouns.
  */
 export const bothStores = ['sqlite', 'postgres'] as const satisfies TestStore[];
 
@@ -18,10 +18,7 @@ export const bothStores = ['sqlite', 'postgres'] as const satisfies TestStore[];
  */
 export const stores: readonly TestStore[] = command === 'postgres' ? ['postgres'] : ['sqlite'];
 
-/**
- * Returns `many` in `npm run test:long`, and `few` in the other commands: seeds, rounds, points of
- * death.
- */
+/** Returns `many` in `npm run test:long`, else `few`: for seeds, rounds and points of failure. */
 export function inLong<T>(many: T, few: T): T {
   return command === 'long' ? many : few;
 }

@@ -1,12 +1,12 @@
-// The real `./bin/svc daemon` as a process of its own, started in a directory of its own (cli.ts),
-// asked over real sockets, stopped in order or killed. Tests look at exits, outputs and answers.
+// The real `./bin/svc daemon` in a separate process and directory (cli.ts). Tests send requests
+// over real sockets, stop or kill it, and check exits, outputs and answers.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type CliWorkspace, cliWorkspace, putStore, svc } from './cli.ts';
 
-/** End of a process: one of the two is null. */
+/** End of a process: either the code or the signal is null. */
 export interface ProcessExit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -19,17 +19,17 @@ export interface DaemonAnswer<Body> {
 }
 
 export interface DaemonRequest {
-  /** Defaults to the owner key of the home; null sends none. */
+  /** API key; by default the owner key of the home. Null sends no key. */
   apiKey?: string | null;
   headers?: Record<string, string>;
   /** Sent as JSON; a string is sent unchanged. */
   body?: unknown;
 }
 
-/** A daemon that listens. */
+/** A running daemon that listens. */
 export interface DaemonProcess {
   readonly pid: number;
-  /** Its file of `--ready-file`. */
+  /** File of the flag `--ready-file`. */
   readonly readyFile: string;
   readonly httpUrl: string;
   readonly smtpPort: number;
@@ -44,46 +44,46 @@ export interface DaemonProcess {
     options?: DaemonRequest,
   ): Promise<DaemonAnswer<Body>>;
   signal(signal: NodeJS.Signals): void;
-  /** SIGTERM, then waits for the end. */
+  /** Sends SIGTERM, then waits for the end. */
   stop(): Promise<ProcessExit>;
-  /** SIGKILL, then waits for the end. */
+  /** Sends SIGKILL, then waits for the end. */
   kill(): Promise<ProcessExit>;
 }
 
 export interface StartOptions {
   /** Overrides the environment of the home. */
   env?: Record<string, string>;
-  /** The `bin/svc` of another version. */
+  /** The `bin/svc` of a different version. */
   program?: string;
-  /** Command that execs the daemon, such as `prlimit --fsize=…`. */
+  /** Command that starts the daemon, such as `prlimit --fsize=…`. */
   under?: readonly string[];
   /** Flags of the daemon. */
   flags?: readonly string[];
 }
 
-/** A directory with a configuration by environment, where daemons and commands run. */
+/** A directory, and a configuration by environment, for daemons and commands. */
 export interface DaemonHome {
   readonly cli: CliWorkspace;
   /**
-   * Key of the owner; '' before the first start, which leaves it in `first-key` of an empty home.
+   * Key of the owner; '' before the first start, which writes it to `first-key` of an empty home.
    */
   readonly apiKey: string;
-  /** The `curl` line beside it; '' in any other home. */
+  /** The `curl` line printed with the first key; '' unless the home was empty. */
   readonly curl: string;
-  /** Makes the store, as the first start would; once. */
+  /** Makes the store once, as the first start would. */
   makeStore(): Promise<void>;
   /**
-   * Starts a daemon; resolves when it is ready. @throws Error with its output when it ends before.
+   * Starts a daemon; resolves when it is ready. @throws Error with the output if it ends before.
    */
   start(options?: StartOptions): Promise<DaemonProcess>;
-  /** Kills a process that still runs by SIGKILL, and removes the directory. */
+  /** Kills a process that still runs with SIGKILL, and removes the directory. */
   close(): Promise<void>;
 }
 
 const startDeadlineMs = 60_000;
 const pollMs = 5;
 
-/** Polls until the value is not false, null or undefined; resolves with it. */
+/** Polls until the value is not false, null or undefined. Resolves with the value. */
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,
@@ -100,7 +100,7 @@ export async function until<T>(
   }
 }
 
-/** Makes a daemon trust these tests as a gateway: they do not test the checks of senders. */
+/** Makes a daemon trust the tests as a gateway, so that it does not check their senders. */
 export const trustingTests = { SVC_SMTP_INBOUND_TRUSTED_NETWORKS: '["127.0.0.1"]' };
 
 /** Settings of a daemon that relays everything to this server. */

@@ -14,11 +14,11 @@ import { Shares } from '../../src/outbound/queue/lanes/shares.ts';
 import { createPipeline, type Pipeline } from '../../src/outbound/queue/loop.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';
 
-/** Time after which a burst of sends is over and deliveries no longer give way to it. */
+/** Time after which a burst of sends has ended and deliveries no longer yield to it. */
 export const burstOverMs = 200;
 
 export interface RunningPipeline extends Pipeline {
-  /** Stops as a daemon does; attempts under way have `graceMs`, by default none. */
+  /** Stops as a daemon does. Waits `graceMs` for attempts in flight, by default not at all. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function startPipeline(
   };
 }
 
-/** Returns a valid payload with these differences. */
+/** Returns a valid payload, changed by the given fields. */
 export function payloadFor(
   to: string | readonly string[],
   more: Partial<SendPayload> & { email?: Partial<SendPayload['email']> } = {},
@@ -69,14 +69,14 @@ export async function timeline(app: App, caller: Caller, id: string): Promise<st
   return events.map(({ eventType, status }) => `${eventType}:${status}`);
 }
 
-/** The first delivery of a message. */
+/** Returns the first delivery of a message. */
 export async function firstDelivery(app: App, caller: Caller, id: string) {
   const [delivery] = (await getMessage(app, caller, id)).deliveries;
   if (!delivery) throw new Error(`${id} has no delivery`);
   return delivery;
 }
 
-/** Lanes without limits. */
+/** Returns lanes without limits. */
 export function noLimits({ clock, random }: App): LaneChoice {
   const lanes = new Lanes(clock, random, loadProviders(null, 10));
   return { lanes, shares: new Shares(clock), laneOf: () => null, soleLane: null };

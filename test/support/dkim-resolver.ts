@@ -1,4 +1,4 @@
-// A resolver that serves the DKIM keys of domains as published, to verify their signatures.
+// A resolver that answers with the DKIM keys of domains, so that tests can verify signatures.
 
 /** The part of a domain that the resolver needs. */
 export interface DkimDomain {

@@ -1,5 +1,5 @@
-// A real DNS server on loopback, UDP and TCP: answers from zones that the test sets, as a recursive
-// resolver would (it follows CNAMEs and sets RA), and fails on demand.
+// A real DNS server on loopback, over UDP and TCP. It answers from zones that the test sets, like a
+// recursive resolver (it follows CNAMEs and sets RA), and fails on demand.
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { createServer, type Socket } from 'node:net';
 import {
@@ -14,7 +14,7 @@ import {
   TRUNCATED_RESPONSE,
 } from 'dns-packet';
 
-/** The records of one name. TXT is cut into strings of 255 bytes; MX '.' is the null MX. */
+/** The records of a name. TXT is split into strings of 255 bytes; MX '.' is the null MX. */
 export interface ZoneRecords {
   A?: readonly string[];
   AAAA?: readonly string[];
@@ -23,7 +23,7 @@ export interface ZoneRecords {
   MX?: readonly { exchange: string; preference?: number }[];
   NS?: readonly string[];
   PTR?: readonly string[];
-  /** The type of old: RFC 7208 3.1. */
+  /** The obsolete record type SPF (RFC 7208 3.1). */
   SPF?: readonly string[];
   TLSA?: readonly TlsaData[];
   TXT?: readonly string[];
@@ -57,7 +57,7 @@ export interface DnsQuery {
   name: string;
   type: string;
   transport: 'udp' | 'tcp';
-  /** True if the question carried EDNS0 with DO, and AD. */
+  /** True if the question had EDNS0 with the bits DO and AD. */
   dnssec: boolean;
 }
 
@@ -65,16 +65,16 @@ export interface DnsServer {
   /** Address for `dns.servers`: "127.0.0.1:port". */
   readonly address: string;
   readonly queries: readonly DnsQuery[];
-  /** Sets all records of a name and type; the AD bit and the TTL (300 s) with them. */
+  /** Sets all records of a name and type, with the AD bit and the TTL (300 s). */
   set<T extends ZoneType>(
     name: string,
     type: T,
     records: NonNullable<ZoneRecords[T]>,
     options?: { authenticated?: boolean; ttlSeconds?: number },
   ): void;
-  /** Answers for every name below `name` that has no records of its own. */
+  /** Answers for every name below `name` that has no records itself. */
   wildcard<T extends ZoneType>(name: string, type: T, records: NonNullable<ZoneRecords[T]>): void;
-  /** Makes queries for a name fail, `times` of them or all; undefined ends the fault. */
+  /** Makes `times` queries for a name fail, or all queries; undefined ends the fault. */
   fault(name: string, fault: DnsFault | undefined, times?: number): void;
   close(): Promise<void>;
 }
@@ -100,12 +100,12 @@ function chunks(text: string): Buffer[] {
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * 255, (i + 1) * 255));
 }
 
-/** Encodes the data of a record of the type SPF, which dns-packet does not know. */
+/** Encodes a record of the type SPF, which dns-packet does not know. */
 function oneString(text: string): Buffer {
   return Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]);
 }
 
-/** Starts a server with these zones; other names do not exist. */
+/** Starts a server with these zones; names outside of them do not exist. */
 export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): Promise<DnsServer> {
   const entries = new Map<string, Map<string, Entry>>();
   const faults = new Map<string, { fault: DnsFault; left: number }>();
@@ -180,7 +180,7 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
     return entry.fault;
   }
 
-  /** Returns the answers to one query: none, one, or forged ones before it. */
+  /** Returns the answers to a query: none, a single answer, or forged answers before it. */
   function handle(bytes: Buffer, transport: 'udp' | 'tcp'): Buffer[] {
     const query = decode(bytes);
     const question = query.questions?.[0];
@@ -246,7 +246,7 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
   });
   const port = await listenOnBoth();
 
-  /** Tries another port when the system's UDP port is in use for TCP. */
+  /** Tries a new port if the system's UDP port is used for TCP. */
   async function listenOnBoth(): Promise<number> {
     for (let tries = 0; tries < 20; tries++) {
       await new Promise<void>((resolve, reject) => {
@@ -313,7 +313,7 @@ function message(
   });
 }
 
-/** Encodes a reply within `limit` bytes, or cuts it off with the TC bit. */
+/** Encodes a reply within `limit` bytes. Truncates a longer reply and sets the TC bit. */
 function fitted(id: number, question: Question, reply: Reply, limit: number): Buffer {
   const whole = message(id, question, reply);
   return whole.length <= limit ? whole : message(id, question, empty, TRUNCATED_RESPONSE);

@@ -1,11 +1,11 @@
-// A service for each test of a `describe`, or one for all of them, and its HTTP face: their common
+// A service for each test of a `describe`, or for all of its tests, with the HTTP listener: common
 // set-up and end.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type HttpApi, httpApi } from './http-client.ts';
 import { standIn } from './stand-in.ts';
 import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';
 
-/** Stands for the object of the running test. */
+/** Returns a stand-in for the object of the running test. */
 function current<T extends object>(one: () => T | undefined): T {
   return standIn(() => {
     const now = one();
@@ -14,7 +14,7 @@ function current<T extends object>(one: () => T | undefined): T {
   });
 }
 
-/** Makes a fresh service for each test; returns a stand-in for the one of the running test. */
+/** Makes a new service for each test. Returns a stand-in for the service of the running test. */
 export function eachApp(options: TestAppOptions = {}): TestApp {
   let test: TestApp | undefined;
   beforeEach(async () => {
@@ -24,7 +24,7 @@ export function eachApp(options: TestAppOptions = {}): TestApp {
   return current(() => test);
 }
 
-/** Makes a fresh service with its HTTP face, which uses the owner's key. */
+/** Makes a new service with its HTTP face, which sends the owner's key. */
 export function eachApi(options: TestAppOptions = {}): { test: TestApp; api: HttpApi } {
   const test = eachApp(options);
   let api: HttpApi | undefined;
@@ -36,8 +36,8 @@ export function eachApi(options: TestAppOptions = {}): { test: TestApp; api: Htt
 }
 
 /**
- * Makes one service with its HTTP face for all tests of a `describe`: for tests that start a
- * worker, whose start costs more than they do. Their names must differ.
+ * Makes a service with its HTTP face for all tests of a `describe`. For tests that start a worker:
+ * the start takes longer than the tests. Names of resources must differ between tests.
  */
 export function sharedApi(options: TestAppOptions = {}): { test: TestApp; api: HttpApi } {
   let test: TestApp | undefined;

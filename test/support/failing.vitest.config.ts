@@ -1,4 +1,4 @@
-// The configuration of the tests, for the one test that fails: see exit-code.test.ts.
+// The configuration for the test run that must fail: see exit-code.test.ts.
 import { defineConfig } from 'vitest/config';
 import config, { suite } from '../../vitest.config.ts';
 

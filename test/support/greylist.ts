@@ -1,9 +1,9 @@
-// A greylist by the literal triplet of client address, MAIL FROM and RCPT TO, as servers without
-// rules for VERP keep it: a triplet is refused until `waitMs` after it was seen first.
+// A greylist by the literal triplet of client address, MAIL FROM and RCPT TO, like servers without
+// rules for VERP. It refuses a triplet until `waitMs` after the first attempt.
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 
 export interface Greylist {
-  /** Returns the refusal of a triplet, or undefined once it has waited. */
+  /** Returns the refusal of a triplet; undefined after the wait. */
   refusal(address: string, from: string, to: string): string | undefined;
 }
 

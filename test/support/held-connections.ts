@@ -1,10 +1,10 @@
-// Connections that only cost the server: idle ones, kept alive after an
-// answer, and slow ones, which send a byte of their request now and then. Linux: counts open files.
+// Connections that only cost the server: idle connections, kept alive after an answer, and slow
+// connections, which send a byte of their request at intervals. Linux only: counts open files.
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 
 export interface HeldConnections {
-  /** Returns the count of connections that the server has not closed. */
+  /** Returns the number of idle connections that the server has not closed. */
   idle(): number;
   slow(): number;
   close(): void;
@@ -13,21 +13,21 @@ export interface HeldConnections {
 export interface HeldOptions {
   idle: number;
   slow: number;
-  /** Key for the slow connections: it may send, so that the server waits for the body. */
+  /** Key for the slow connections. It may send, so the server waits for their bodies. */
   apiKey: string;
 }
 
 const batch = 250;
 const byteEveryMs = 500;
-/** Other open files of this process and the daemon. */
+/** Further open files of this process and the daemon. */
 const otherFiles = 600;
 
-/** Returns the reason why a process here cannot hold this many connections; null if it can. */
+/** Returns the reason why a process cannot hold this many connections here; null if it can. */
 export function heldConnectionsObstacle(count: number): string | null {
   const needed = count + otherFiles;
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1');
-    // Node raises its soft limit to the hard one at its start.
+    // At its start, Node raises the soft limit to the hard limit.
     const [, hard = ''] = /^Max open files +\d+ +(\d+)/m.exec(limits) ?? [];
     if (hard === '' || Number(hard) >= needed) return null;
     return `the hard limit of open files is ${hard}, ${needed} are needed`;
@@ -65,7 +65,7 @@ async function inBatches(count: number, open: (index: number) => Promise<void>):
   }
 }
 
-/** Half of them are slow with a body that the service waits for, half with a header. */
+/** Half of the slow connections send a body for which the service waits, half a header. */
 function slowRequest(index: number, apiKey: string): string {
   const head = `POST /v1/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\n`;
   return index % 2 === 0

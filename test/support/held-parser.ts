@@ -1,11 +1,11 @@
-// A mail parser that waits for the test: what happens while a mail is parsed needs no slow mail.
+// A mail parser that waits for the test: so tests need no slow mail to act during a parse.
 import type { App } from '../../src/core/app.ts';
 
 /** The held calls of a parser. */
 export interface HeldParser {
-  /** Count of calls since the parser is held. */
+  /** Number of calls since the parser was held. */
   readonly calls: number;
-  /** Lets all held calls go on, and holds no later one. */
+  /** Lets all held calls continue, and holds no later call. */
   release(): void;
 }
 

@@ -1,12 +1,12 @@
-// The HTTP face of a test app, without a socket: the real routes, the real authenticator, and every
-// answer held to its route's schema and to the OpenAPI document. An answer that does not fit throws
-// here, beside all assertions of the test.
+// The HTTP face of a test app, without a socket: the real routes and the real authenticator. It
+// checks every answer against the schema of the route and the OpenAPI document. An answer that does
+// not fit throws here, before the assertions of the test.
 
 import type { Method } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { type HttpFace, httpFace } from './http-face.ts';
 
-/** An answer: `body` is the parsed JSON, a test knows its shape. */
+/** An answer. `body` is the parsed JSON; a test knows the shape. */
 export interface Answer<Body = Record<string, unknown>> {
   status: number;
   headers: Record<string, unknown>;
@@ -17,7 +17,7 @@ export interface RequestOptions {
   /** Sent as JSON; a string or bytes are sent unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Another key than the api's own; null sends none. */
+  /** A key in place of the key of the api; null sends no key. */
   apiKey?: string | null;
   /** Address of the client; by default 127.0.0.1. */
   remoteAddress?: string;
@@ -28,13 +28,13 @@ export interface HttpApi {
   get<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
   post<Body>(url: string, body: unknown, options?: RequestOptions): Promise<Answer<Body>>;
   delete<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
-  /** Downloads a link without a key; only the path of `url` counts. */
+  /** Downloads a link without a key. Uses only the path of `url`. */
   download(url: string): Promise<Answer<Buffer>>;
   /** Requests the bytes of a route. */
   bytes(url: string): Promise<Answer<Buffer>>;
-  /** Returns the same API for another key. */
+  /** Returns the same API with a different key. */
   as(apiKey: string): HttpApi;
-  /** Closes the face, not the app. */
+  /** Closes the face, but not the app. */
   close(): Promise<void>;
 }
 

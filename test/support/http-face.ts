@@ -1,6 +1,6 @@
-// HTTP servers with all routes that the tests of one process use one after another: mounting the
-// routes takes longer than most tests. One that is at work when its test closes it is closed for
-// good.
+// HTTP servers with all routes, which the tests of a process use in sequence: mounting the routes
+// takes longer than most tests. If a server still works when its test closes it, it is closed and
+// not used again.
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
@@ -23,18 +23,18 @@ interface PooledServer {
   serve(served: Served): void;
 }
 
-/** The routes over an app, every answer held to the OpenAPI document. */
+/** The routes over an app. Every answer is checked against the OpenAPI document. */
 export interface HttpFace {
   inject: HttpServer['inject'];
-  /** Every fault found in an answer. */
+  /** All faults that were found in answers. */
   readonly faults: readonly string[];
   close(): Promise<void>;
 }
 
-/** Free servers by the configuration of HTTP, which a server reads once. */
+/** Free servers, by the HTTP configuration that a server reads at its start. */
 const free = new Map<string, PooledServer[]>();
 
-/** Stands for the served app in the parts that a server reads once and keeps. */
+/** Returns a stand-in for the served app, for parts that a server reads once and keeps. */
 function followed(served: () => Served): App {
   const clock = standIn(() => served().app.clock);
   const random = standIn(() => served().app.random);
@@ -46,7 +46,7 @@ function followed(served: () => Served): App {
   });
 }
 
-/** Returns a route that runs with the app that is served at that time. */
+/** Returns a route that runs with the app served at that moment. */
 function routeOf(route: Route, app: () => App): Route {
   const { dryRun } = route;
   return {
@@ -61,7 +61,7 @@ function makePooled(first: Served): PooledServer {
   const server = createHttpServer(
     followed(() => served),
     {
-      // State that is kept for each app is kept for the served one.
+      // Keeps state by app under the served app.
       routes: routes.map((route) => routeOf(route, () => served.app)),
       authenticate: (plaintext) => served.authenticate(plaintext),
       isQueueRunning: () => true,
@@ -77,7 +77,7 @@ function makePooled(first: Served): PooledServer {
 }
 
 /**
- * Requests outside the routes get a separate server, because much state there belongs to one app.
+ * Requests outside of the routes get a separate server, as much of their state belongs to an app.
  */
 const isRoute = (url: string) => url.startsWith('/v1/') && !url.startsWith('/v1/events/stream');
 

@@ -2,8 +2,8 @@
 import type { ReceivedEnvelope } from '../../src/inbox/receiving/receive.ts';
 
 /**
- * Envelope of a mail from `mx.example.com` on this machine; a report has the null sender
- * (`mailFrom` empty).
+ * Returns the envelope of a mail from `mx.example.com` on this machine. A report has the null
+ * sender (`mailFrom` empty).
  */
 export function inboundEnvelope(
   addressees: ReceivedEnvelope['addressees'],

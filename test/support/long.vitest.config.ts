@@ -1,4 +1,4 @@
-// `npm run test:long`: seeds, sieges, and windows of minutes.
+// Configuration of `npm run test:long`: many seeds, sieges, and windows of minutes.
 import { testsOf } from '../../vitest.config.ts';
 
 export default testsOf('long');

@@ -1,7 +1,7 @@
-// For tests of concurrent requests: holds their writes until each has asked for its own.
+// Holds the writes of concurrent requests until each request has asked for a write.
 import type { Store } from '../../src/platform/store/db.ts';
 
-/** Holds the next `count` writes of `store` until the last of them is asked for; then all begin. */
+/** Holds the next `count` writes of `store` until the last of them is asked for. Then all begin. */
 export function meetInWrites(store: Store, count: number): void {
   const { write } = store;
   const { promise: all, resolve: begin } = Promise.withResolvers<void>();

@@ -1,10 +1,10 @@
-// A service that dies at one of its transactions: from then on it writes nothing, and its waits
-// never end. Committed transactions stay committed, an open one is lost.
+// A service that dies at a transaction: after it, it writes nothing and its waits never end.
+// Committed transactions stay, an open transaction is lost.
 import type { App } from '../../src/core/app.ts';
 import type { Store } from '../../src/platform/store/db.ts';
 import { watchWrites } from './watched-writes.ts';
 
-/** `within`: inside of its transaction, all of its work done. */
+/** Time of the death; `within` is at the end of the transaction, before the commit. */
 export const moments = ['before', 'within', 'after'] as const;
 
 export interface KillPoint {
@@ -15,7 +15,7 @@ export interface KillPoint {
 
 const never = () => new Promise<never>(() => {});
 
-/** Kills `app` at this point; resolves when it is dead and all earlier commits are done. */
+/** Kills `app` at this point. Resolves when it is dead and all earlier commits are done. */
 export function mortal(app: App, { moment, nth }: KillPoint): Promise<void> {
   const { promise, resolve: die } = Promise.withResolvers<void>();
   const settled = watchWrites(app.store);

@@ -1,5 +1,5 @@
-// Preloaded into commands (`NODE_OPTIONS=--import=…`): gives them a migration more than the sources
-// have, so that a store of these is one of an earlier schema.
+// Preloaded into commands (`NODE_OPTIONS=--import=…`). Adds a migration after the last migration of
+// the sources, so that a store without it has an earlier schema.
 import { migrations } from '../../src/platform/store/migrate.ts';
 import type { Migration } from '../../src/platform/store/migration.ts';
 

@@ -1,5 +1,5 @@
-// Holds every answer of the HTTP face to its route's schema and to the OpenAPI document. Pass
-// `onResponse` to createHttpServer: an answer that does not fit leaves as a 500 that says why.
+// Checks every answer of the HTTP face against the schema of the route and the OpenAPI document.
+// Pass `onResponse` to createHttpServer: an answer that does not fit becomes a 500 with the reason.
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -11,20 +11,20 @@ import { InternalError } from '../../src/platform/errors.ts';
 export interface OpenApiCheck {
   /** Throws InternalError naming the route, the status and the mismatch. */
   onResponse(exchange: Exchange): void;
-  /** Every fault found, so that a test can also assert that there was none. */
+  /** All faults found, for an assertion that there were none. */
   readonly faults: string[];
 }
 
 const documentId = 'openapi';
 
-/** The document of these routes, and the compiler of its schemas. */
+/** The document of some routes, and the compiler of its schemas. */
 interface Described {
   routes: readonly Route[];
   document: OpenApiDocument;
   ajv: Ajv2020;
 }
 
-/** Documents by the first route: making one takes longer than most tests. */
+/** Documents by their first route, as making a document takes longer than most tests. */
 const described = new WeakMap<Route, Described[]>();
 
 function describedOf(routes: readonly Route[]): Described {
@@ -104,7 +104,7 @@ function ajvFault(validate: ValidateFunction, value: unknown): string | null {
   return `differs from the document: ${texts.slice(0, 5).join('; ')}`;
 }
 
-/** Checks that the route's schema keeps the whole answer: a dropped field is undocumented. */
+/** Checks that the schema of the route keeps the whole answer: a dropped field is undocumented. */
 function outputFault(route: Route, value: unknown): string | null {
   const result = route.output.safeParse(value);
   if (!result.success) return `differs from the route's schema: ${result.error.message}`;

@@ -1,9 +1,9 @@
-// Mail parsers that the tests of one process use one after another: starting the worker of one
-// takes longer than most tests. One that is at work when its service closes is closed with it.
+// Mail parsers that the tests of a process use in sequence: starting a worker takes longer than
+// most tests. A parser that still works when its service closes is closed too.
 import { createMimeParser, type MimeParser } from '../../src/mail/parse/parser.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 
-/** A parser whose deadlines follow the clock of its current user. */
+/** A parser with deadlines by the clock of its current user. */
 interface PooledParser {
   parser: MimeParser;
   follow(clock: Clock): void;
@@ -26,9 +26,7 @@ function makePooled(): PooledParser {
   };
 }
 
-/**
- * Returns the parser of a service that closed, or a new one; for `AppOverrides.createMimeParser`.
- */
+/** Returns the parser of a closed service, or a new parser; for `AppOverrides.createMimeParser`. */
 export function pooledParser({ clock }: { clock: Clock }): MimeParser {
   const pooled = free.pop() ?? makePooled();
   pooled.follow(clock);

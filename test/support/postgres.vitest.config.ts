@@ -1,4 +1,4 @@
-// `npm run test:postgres`: the blocks of `describe.each(stores)`, on PostgreSQL.
+// Configuration of `npm run test:postgres`: the blocks of `describe.each(stores)`, on PostgreSQL.
 import { testsOf } from '../../vitest.config.ts';
 
 const config = testsOf('postgres');

@@ -1,5 +1,5 @@
-// An S3 service on loopback for tests: one bucket in memory. It checks each signature (AWS
-// Signature Version 4) by the rules of AWS alone, and makes the faults that a test asks for.
+// An S3 service on loopback for tests, with a single bucket in memory. It checks each signature
+// (AWS Signature Version 4) by the rules of AWS, independently of our code, and fails on demand.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,22 +11,22 @@ export const testBucket = {
   secretAccessKey: 'a secret/with+signs',
 } as const;
 
-/** A fault in place of the answer to a request. */
+/** A fault that replaces the answer to a request. */
 export type S3Fault =
   | { kind: 'status'; status: number; code: string }
-  /** 200 with the body of an error. */
+  /** Answers 200 with the body of an error. */
   | { kind: 'error in 200' }
-  /** Takes an upload, and forgets its end. */
+  /** Accepts an upload, but stores it without the end. */
   | { kind: 'truncated upload' }
   /** Sends less than Content-Length says. */
   | { kind: 'truncated download' }
-  /** Sends other bytes of the same length. */
+  /** Sends changed bytes of the same length. */
   | { kind: 'changed download' }
-  /** Sends more than the object has. */
+  /** Sends more bytes than the object has. */
   | { kind: 'longer download' }
-  /** Answers as usual once this has ended. */
+  /** Answers as usual after this function has ended. */
   | { kind: 'meanwhile'; run: () => Promise<unknown> }
-  /** Answers never. */
+  /** Never answers. */
   | { kind: 'silence' }
   | { kind: 'cut' };
 
@@ -35,7 +35,7 @@ export interface S3Server {
   objects: Map<string, Buffer>;
   /** Method and kind of each request, such as `PUT part`. */
   requests: string[];
-  /** Makes a fault for the next `times` requests of a method. */
+  /** Makes the next `times` requests of a method fail. */
   fail(method: string, fault: S3Fault, times?: number): void;
   /** Ends all faults. */
   heal(): void;
@@ -50,7 +50,7 @@ const encode = (text: string) =>
     (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Returns why a signature does not hold; null if it does. */
+/** Returns the reason why a signature is invalid; null if it is valid. */
 function signatureFault(
   { method = '', url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
   body: Buffer,
@@ -65,7 +65,8 @@ function signatureFault(
   if (region !== testBucket.region) return 'AuthorizationHeaderMalformed';
   const names = signed.split(';');
   if (!names.includes('host')) return 'AccessDenied';
-  // RFC 9110 makes header fields of several lines one; S3 wants each x-amz-* signed.
+  // Header fields with several lines are joined (RFC 9110); S3 requires a signature of each x-amz-*
+  // field.
   const unsigned = Object.keys(headers).filter((n) => n.startsWith('x-amz-') && !names.includes(n));
   if (unsigned.length > 0) return 'AccessDenied';
   const bodyHash = String(headers['x-amz-content-sha256']);
@@ -179,7 +180,7 @@ export async function s3Server(): Promise<S3Server> {
       for await (const piece of request) pieces.push(piece);
       await answer(request, response, Buffer.concat(pieces));
     } catch {
-      // The client has left.
+      // The client has disconnected.
       request.socket.destroy();
     }
   });

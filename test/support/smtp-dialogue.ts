@@ -1,4 +1,5 @@
-// A raw SMTP client for tests of servers: sends exactly these bytes, reads reply by reply.
+// A raw SMTP client for tests of servers. It sends exactly the given bytes, and reads single
+// replies.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
@@ -6,20 +7,23 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 export interface Dialogue {
   /** Writes bytes without waiting for anything. */
   write(bytes: string | Buffer): void;
-  /** The next reply, its lines joined by \n; rejects when the connection ends before it. */
+  /**
+   * Returns the next reply, with lines joined by
+   * . Rejects if the connection ends before it.
+   */
   reply(): Promise<string>;
   /** Writes a line and reads the reply. */
   say(line: string): Promise<string>;
-  /** Changes to TLS, after the reply to STARTTLS. */
+  /** Starts TLS, after the reply to STARTTLS. */
   secure(options?: ConnectionOptions): Promise<void>;
   /** Resolves once this many bytes arrived outside of replies; drops them. */
   swallow(byteCount: number): Promise<void>;
-  /** Resolves when the server has closed: 'reset', or its last text. */
+  /** Resolves when the server has closed the connection, with 'reset' or the last text. */
   closed(): Promise<string>;
   end(): void;
 }
 
-/** Connects to 127.0.0.1, from `localAddress` of loopback; the greeting is the first reply. */
+/** Connects to 127.0.0.1, from `localAddress` of loopback. The greeting is the first reply. */
 export async function smtpDialogue(port: number, localAddress = '127.0.0.1'): Promise<Dialogue> {
   let stream: Socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(stream, 'connect');

@@ -1,29 +1,31 @@
-// Gathers one message of the SMTP sink as it comes: finds the end of DATA wherever the reads are
-// cut (RFC 5321 4.1.1.4), and takes out the stuffed dots.
+// Collects a message of the SMTP sink as it arrives. Finds the end of DATA however the reads are
+// cut (RFC 5321 4.1.1.4), and removes dot-stuffing.
 
 const crlf = Buffer.from('\r\n');
 const endMark = '\r\n.\r\n';
 
 export class SinkBody {
-  /** Octets received so far, kept or not. */
+  /** Octets received so far, stored or not. */
   byteCount = 0;
   readonly #keptBytes: number;
   #pieces: Buffer[] = [];
-  /** The last bytes so far, as if a line had ended before the first: the mark may be split. */
+  /**
+   * The last bytes so far, because the end mark may be split. At the start, as if a line had ended.
+   */
   #tail: Buffer = crlf;
 
-  /** Keeps the first `keptBytes` of a message, and only counts the rest. */
+  /** Stores the first `keptBytes` of a message, and only counts the rest. */
   constructor(keptBytes: number) {
     this.#keptBytes = keptBytes;
   }
 
-  /** Takes octets of a chunk as they are. */
+  /** Adds the octets of a chunk unchanged. */
   take(read: Buffer): void {
     this.byteCount += read.length;
     if (this.byteCount <= this.#keptBytes) this.#pieces.push(read);
   }
 
-  /** Reads octets of DATA up to the end mark; returns their count once the mark arrived. */
+  /** Reads octets of DATA up to the end mark. Returns their count once the mark has arrived. */
   takeData(read: Buffer): number | undefined {
     const probe = Buffer.concat([this.#tail, read]);
     const end = probe.indexOf(endMark);

@@ -1,4 +1,4 @@
-// Scripted answers of the SMTP sink in place of its standard replies.
+// Scripted replies of the SMTP sink, in place of its standard replies.
 import type { Verb } from '../../src/mail/smtp/session/timeouts.ts';
 
 export type SinkVerb = Verb | 'NOOP' | 'BDAT';
@@ -23,16 +23,19 @@ export type SinkReply =
 export interface SinkRule {
   verb: SinkVerb;
   /**
-   * Applies only to commands whose argument matches (`TO:<a@b.test>`), or for `dot` and the last
-   * BDAT the message: a part of it as a string, or a pattern.
+   * Restricts the rule to commands with a matching argument (`TO:<a@b.test>`); for `dot` and the
+   * last BDAT, to a matching message. A string matches a part of the text.
    */
   match?: RegExp | string;
-  /** Applies to this many commands. */
+  /** Number of commands to which the rule applies. */
   times?: number;
 }
 
 export interface SinkScript {
-  /** Adds a rule, after those before it: the first that applies answers. Returns its removal. */
+  /**
+   * Adds a rule after earlier rules; the first rule that applies gives the reply. Returns a
+   * function that removes the rule.
+   */
   on(rule: SinkRule, reply: SinkReply): () => void;
   /** Returns the scripted reply to a command, and uses up one of the rule's `times`. */
   find(verb: SinkVerb, argument: () => string): SinkReply | undefined;

@@ -36,7 +36,7 @@ export interface SinkMessage {
   user: string | undefined;
 }
 
-/** The parts of its sink that a session needs. */
+/** The parts of the sink that a session needs. */
 export interface SinkHost {
   hostname: string;
   extensions: readonly string[];
@@ -244,7 +244,7 @@ export class SinkSession {
     }
   }
 
-  /** Takes one line of the SASL dialogue: the initial response, or the next line of the client. */
+  /** Reads a line of the SASL dialogue: the initial response, or the next line of the client. */
   #prompt(challenge: string, initial: string | undefined, take: (text: string) => void): void {
     const decode = (text: string) => Buffer.from(text === '=' ? '' : text, 'base64').toString();
     if (initial !== undefined) {
@@ -341,7 +341,7 @@ export class SinkSession {
     return true;
   }
 
-  /** Answers the end of a message, hands it over when accepted, and forgets it either way. */
+  /** Replies to the end of a message. Delivers an accepted message, and clears it in any case. */
   #finish(verb: 'dot' | 'BDAT', argument: string, byteCount: number, raw: () => Buffer): void {
     const { maxBytes, hostname, onMessage } = this.#host;
     const standard = byteCount > maxBytes ? '552 5.3.4 too big' : `250 2.0.0 queued at ${hostname}`;

@@ -18,7 +18,7 @@ async function client(): Promise<Dialogue> {
   return opened;
 }
 
-/** Opens a session past greeting and EHLO. */
+/** Opens a session after greeting and EHLO. */
 async function greeted(): Promise<Dialogue> {
   const opened = await client();
   await opened.reply();

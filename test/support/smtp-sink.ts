@@ -1,6 +1,6 @@
-// A real SMTP server for tests: takes all mail, and misbehaves as scripted (the benchmark has a
-// lean one, test/bench/sink-process.ts). Our own rather than smtp-server: that one greets after 100
-// ms and cannot break the protocol.
+// A real SMTP server for tests. It accepts all mail, and misbehaves as scripted (the benchmark has
+// a smaller server, test/bench/sink-process.ts). smtp-server is not used: it greets only after 100
+// ms, and cannot break the protocol.
 import { createServer, type Socket } from 'node:net';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';
@@ -19,15 +19,15 @@ export interface SmtpSinkOptions {
   extensions?: readonly string[];
   /** Messages above this are refused with 552. */
   maxBytes?: number;
-  /** Key and certificate; default those of test-cert.ts. `false`: no STARTTLS. */
+  /** Key and certificate; by default from test-cert.ts. `false` disables STARTTLS. */
   tls?: false | SecureContextOptions;
   /** TLS from the first byte (RFC 8314) instead of STARTTLS. */
   implicitTls?: boolean;
   /** Requires this login, by AUTH PLAIN or LOGIN. */
   auth?: { user: string; pass: string };
-  /** Stores messages and commands (default); `false` only counts messages. */
+  /** Whether to store messages and commands (default); `false` only counts messages. */
   keep?: boolean;
-  /** Clock of replies that drip. */
+  /** Clock for replies that are sent byte by byte. */
   clock?: Clock;
 }
 
@@ -35,17 +35,22 @@ export interface SmtpSink {
   readonly host: string;
   readonly port: number;
   readonly messages: readonly SinkMessage[];
-  /** Count of accepted messages, kept or not. */
+  /** Number of accepted messages, stored or not. */
   readonly received: number;
   /** Every received command line, without SASL answers and messages. */
   readonly commands: readonly { sessionId: number; line: string }[];
   /** Open sessions, until QUIT or the loss of their connection. */
   readonly connections: { readonly now: number; readonly peak: number; readonly total: number };
-  /** Scripts a reply: the first rule that applies answers. Returns its removal. */
+  /**
+   * Adds a scripted reply; the first rule that applies gives the reply. Returns a function that
+   * removes the rule.
+   */
   on(rule: SinkRule, reply: SinkReply): () => void;
-  /** From now on refuses recipients whose triplet is new to this list. */
+  /** From now on refuses recipients with a triplet that is new to this list. */
   greylist(list: Greylist): void;
-  /** Resolves with all messages once `count` arrived; rejects after `deadlineMs` of real time. */
+  /**
+   * Resolves with all messages once `count` have arrived. Rejects after `deadlineMs` of real time.
+   */
   waitFor(count: number, deadlineMs?: number): Promise<readonly SinkMessage[]>;
   /** Stops listening and cuts every connection. */
   close(): Promise<void>;
@@ -60,7 +65,7 @@ export const standardExtensions = [
   'ENHANCEDSTATUSCODES',
 ];
 
-/** Starts a sink; it listens when this resolves. */
+/** Starts a sink. Resolves when it listens. */
 export async function startSmtpSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
   const { host = '127.0.0.1', maxBytes = 52_428_800, keep = true, implicitTls = false } = options;
   const script = createSinkScript();
@@ -68,7 +73,7 @@ export async function startSmtpSink(options: SmtpSinkOptions = {}): Promise<Smtp
   const commands: { sessionId: number; line: string }[] = [];
   const sockets = new Set<Socket>();
   const connections = { now: 0, peak: 0, total: 0 };
-  /** Sessions until their QUIT: the client may open another connection once it has the answer. */
+  /** Sessions before their QUIT: the client may open a new connection once it has the reply. */
   const open = new Set<number>();
   const waiting = new Set<() => void>();
   let received = 0;

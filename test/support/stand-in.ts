@@ -1,6 +1,6 @@
-// An object that stands for another one, looked up again at every use.
+// An object that stands for a second object, which it looks up at every use.
 
-/** Returns a stand-in for the result of `one`. Methods are called on that result. */
+/** Returns a stand-in for the result of `one`; calls methods on that result. */
 export function standIn<T extends object>(one: () => T): T {
   return new Proxy({} as T, {
     get(_target, name) {

@@ -1,18 +1,18 @@
-// The end of a run: the slowest files, slow tests whose files give no reason, and the closing line
-// that the continuous integration reads, `N passed, N failed`, alone on a line.
+// The end of a test run: the slowest files, slow tests in files that state no reason, and the
+// closing line for the continuous integration, `N passed, N failed`, alone on a line.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 
 const shownFiles = 20;
 const slowTestMs = 10_000;
-/** Words of a comment in a file with tests of more than 10 seconds. */
+/** Finds the reason in a comment of a file with tests of more than 10 seconds. */
 const reason = /\bslow(?: test)?s?: /i;
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1).padStart(6)} s`;
 
 /**
- * Returns the slowest files with their times, and their tests over 10 s where the file gives no
+ * Returns the slowest files with their times, and the tests over 10 s in files that state no
  * reason.
  */
 function slowLines(modules: readonly TestModule[]): string[] {

@@ -1,14 +1,14 @@
-// A folder for the PATH of a shell whose `svc` runs in the process that runs the commands of all
-// tests (cli-host.ts): a page of commands then costs the commands alone, without a hundred starts.
-// `svc` is a script that leaves its words, environment and input in files, and asks by curl: that
-// takes a third of the time that Node takes to start.
+// A folder for the PATH of a shell. Its `svc` runs in the process that runs the commands of all
+// tests (cli-host.ts), so that a page of commands needs no hundred starts. `svc` is a script that
+// writes arguments, environment and input to files, and sends a request by curl: this takes a third
+// of the start of Node.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { type CliWorkspace, repository } from './cli.ts';
 
 export interface TypedSvc {
-  /** Variables that the shell needs beside the PATH. */
+  /** Variables that the shell needs besides the PATH. */
   readonly env: Readonly<Record<string, string>>;
   close(): void;
 }
@@ -24,7 +24,7 @@ if [ -s "$call.stderr" ]; then cat "$call.stderr" >&2; fi
 exit "$code"
 `;
 
-/** Puts a folder `bin` in the directory of `cli`, as a clone has it; `cli` runs its commands. */
+/** Adds a folder `bin` to the directory of `cli`, as in a clone. `cli` runs its commands. */
 export async function typedSvc(cli: CliWorkspace): Promise<TypedSvc> {
   const folder = join(cli.directory, 'bin');
   const calls = join(folder, 'calls');

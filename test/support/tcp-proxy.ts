@@ -1,15 +1,15 @@
-// A proxy that fails as networks do: it breaks, or takes bytes and passes none on, while the server
-// itself goes on for all other clients.
+// A proxy that fails like a network: it cuts connections, or accepts bytes and passes none on. The
+// server itself still serves all clients without the proxy.
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
-  /** Count of all connections ever made. */
+  /** Number of connections ever made. */
   readonly connections: number;
-  /** Cuts open connections; until `mend`, new ones are cut at once. */
+  /** Cuts open connections. Until `mend`, it also cuts new connections at once. */
   cut(): void;
   /**
-   * Passes nothing more over open connections until `mend`, without closing them; new connections
+   * Passes no more bytes over open connections until `mend`, without closing them. New connections
    * work.
    */
   freeze(): void;
@@ -82,7 +82,7 @@ export async function tcpProxy(serverPort: number): Promise<TcpProxy> {
   };
 }
 
-/** The URL with another port, on loopback. */
+/** Returns the URL with the port of the proxy, on loopback. */
 export function throughProxy(url: string, { port }: TcpProxy): string {
   const through = new URL(url);
   through.hostname = '127.0.0.1';

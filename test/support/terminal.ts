@@ -1,4 +1,5 @@
-// svc on a terminal of its own: util-linux's `script` makes one. Tests are skipped without it.
+// Runs svc on a terminal, which util-linux's `script` makes. Without `script` the tests are
+// skipped.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type CliWorkspace, svc } from './cli.ts';
@@ -8,7 +9,8 @@ const script = '/usr/bin/script';
 export const hasTerminal = existsSync(script);
 
 /**
- * Types `keys` once the output since the previous turn holds `after`; without keys it only waits.
+ * Types `keys` once the output since the previous turn contains `after`; without keys it only
+ * waits.
  */
 interface Turn {
   after: string;
@@ -20,7 +22,7 @@ interface OnTerminal {
   env?: Record<string, string>;
 }
 
-/** Runs a command line to its end. */
+/** Runs a command line until it ends. */
 export function onTerminal(
   cli: CliWorkspace,
   command: string,

@@ -1,6 +1,6 @@
 // The service under test: a real store (SQLite in a temporary directory, or a schema of
-// PostgreSQL), a virtual clock, seeded randomness, first-started like a daemon's. Starts nothing
-// that listens.
+// PostgreSQL), a virtual clock, seeded randomness, and the first start of a daemon. Starts no
+// listener.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,23 +33,26 @@ import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
 export interface TestAppOptions {
   store?: TestStore;
-  /** An empty PostgreSQL that the test makes and drops, with `store: 'postgres'`. */
+  /** An empty PostgreSQL, with `store: 'postgres'`. The test makes and drops it. */
   postgresUrl?: string;
   /** Overrides the defaults of tests: port 0 for all listeners, no system resolver. */
   config?: ConfigInput;
-  /** Milliseconds since 1970; `testStart` when left out. */
+  /** Start of the clock, ms since 1970; by default `testStart`. */
   start?: number;
-  /** Seed of ids, keys and jitter. Two apps on one store need two seeds. */
+  /** Seed of ids, keys and jitter. Two apps on a store need different seeds. */
   seed?: number;
   connect?: Connector;
   nameServerAt?: NameServerAt;
   /** Replaces hooks of the service. */
   hooks?: Partial<Hooks>;
-  /** Deadline of searches; default 30 s, as a machine busy with tests is slow. */
+  /** Deadline of searches; by default 30 s, because a machine busy with tests is slow. */
   mostReadMs?: number;
-  /** Leaves the sandbox to this machine in a configuration whose mail leaves it. */
+  /**
+   * Keeps mail from the sandbox on this machine, even if the configuration sends mail off the
+   * machine.
+   */
   keepsSandbox?: boolean;
-  /** Target of the log at level info; default none. */
+  /** Target of the log at level info; by default no log. */
   log?: DestinationStream;
 }
 
@@ -57,9 +60,9 @@ export interface TestAppOptions {
 export interface EmptyTestApp {
   app: App;
   clock: VirtualClock;
-  /** Starts another process on the same store, with the same clock; `close` closes it too. */
+  /** Starts a second process on the same store, with the same clock. `close` closes it too. */
   another(): Promise<App>;
-  /** Closes every App of this store and removes the store. */
+  /** Closes every App on this store and removes the store. */
   close(): Promise<void>;
 }
 
@@ -75,7 +78,7 @@ export interface TestApp extends EmptyTestApp {
 /** 2026-01-05T12:00:00Z, a Monday. */
 export const testStart = Date.UTC(2026, 0, 5, 12);
 
-/** An address that refuses at once: a test that needs DNS names its own server. */
+/** An address that refuses at once. A test that needs DNS names a server itself. */
 const noDnsServer = '127.0.0.1:1';
 
 function testConfig(config: ConfigInput, dataDir: string, url: string) {
@@ -96,7 +99,7 @@ function testConfig(config: ConfigInput, dataDir: string, url: string) {
   }).config;
 }
 
-/** A few keys for each process: making an RSA key costs more than most tests. */
+/** A few keys for each process, because making an RSA key takes longer than most tests. */
 const rsaPairs: Promise<DkimKeyPair>[] = [];
 const mostRsaPairs = 3;
 let rsaPairsTaken = 0;
@@ -152,7 +155,7 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
       ...(connect && { connect }),
       ...(nameServerAt && { nameServerAt }),
     };
-    // A migrated store counts as one with secrets.
+    // A migrated store counts as a store with secrets.
     openSecrets(dataDir, random);
     const app = await openApp(config, log, { ...hooks, ...options.hooks }, overrides);
     opened.push(app);
@@ -172,7 +175,9 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   };
 }
 
-/** Lets the sandbox send to others where mail leaves the machine, as `verify --force` would. */
+/**
+ * Lets the sandbox send to external addresses if mail leaves the machine, like `verify --force`.
+ */
 async function letSandboxOut(app: App, organizationId: string): Promise<void> {
   if (!doesMailLeave(app.config.delivery)) return;
   await app.store.write(async (trx) => {

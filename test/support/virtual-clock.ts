@@ -1,15 +1,15 @@
-// A clock that stands still until a test moves it: 72 hours of retries pass in milliseconds.
-// As on a real machine, a jump of the wall clock (`set`) leaves running timers alone.
+// A clock that stands still until a test advances it: 72 hours of retries pass in milliseconds. As
+// on a real machine, a jump of the wall clock (`set`) does not affect running timers.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { clockJumpsOf } from '../../src/platform/runtime/clock-jumps.ts';
 
 export interface VirtualClock extends Clock {
-  /** Advances by `ms`: fires due timers in order, and settles promises and I/O in between. */
+  /** Advances by `ms`. Fires due timers in order, and settles promises and I/O in between. */
   advance(ms: number): Promise<void>;
   /** Sets the wall clock, forwards or backwards; timers keep their remaining delay. */
   set(ms: number): void;
-  /** Returns the time of the next timer, in the terms of `now()`; undefined without one. */
+  /** Returns the time of the next timer, comparable with `now()`; undefined without a timer. */
   nextTimerAt(): number | undefined;
 }
 
@@ -21,14 +21,16 @@ interface Timer {
 const defaultStartMs = Date.UTC(2026, 0, 12, 12);
 /** Turns of the event loop after each firing: enough for chains of promises and loopback reads. */
 const settleTurns = 4;
-/** More firings than this at one instant is a timer that re-arms itself without delay. */
+/** More timers than this at a single time mean a timer that re-arms itself without delay. */
 const maxFiringsAtOnce = 10_000;
 
 async function settle(): Promise<void> {
   for (let turn = 0; turn < settleTurns; turn++) await nextTurn();
 }
 
-/** A Clock at `startMs` (ms since 1970; by default Monday 2026-01-12 12:00 UTC). */
+/**
+ * Returns a clock that starts at `startMs` (ms since 1970; by default Monday 2026-01-12 12:00 UTC).
+ */
 export function virtualClock(startMs = defaultStartMs): VirtualClock {
   // `elapsedMs` is the steady clock that timers obey; the wall clock is `offsetMs` ahead of it.
   let elapsedMs = 0;
@@ -76,7 +78,7 @@ export function virtualClock(startMs = defaultStartMs): VirtualClock {
 const leapEndMs = 300_000;
 
 /**
- * Lets more than five minutes pass: most of the time at once, then five minutes. On PostgreSQL,
+ * Advances by more than five minutes: most of the time at once, then five minutes. On PostgreSQL,
  * after a jump, nothing falls due by the new time for the length of a lease.
  */
 export async function leap(
@@ -88,7 +90,7 @@ export async function leap(
   await clock.advance(leapEndMs);
 }
 
-/** Advances the clock by steps whenever everything waits for it, until `answer` settles. */
+/** Advances the clock in steps whenever all work waits for it, until `answer` settles. */
 export async function passingTime<T>(
   clock: VirtualClock,
   answer: Promise<T>,

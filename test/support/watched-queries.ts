@@ -1,18 +1,21 @@
-// The statements of the service, recorded at the drivers: the text and the values of every
-// statement that runs while it is watched, on every connection of this process.
+// The SQL statements of the service, recorded at the drivers: text and values of every statement
+// that runs while watched, on every connection of this process.
 import Database from 'better-sqlite3';
 import pg from 'pg';
 
 export interface Query {
   text: string;
   values: readonly unknown[];
-  /** Count of its runs. */
+  /** Number of runs of the statement. */
   times: number;
 }
 
 type Run = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Replaces a method of a driver by one that first reports its calls; returns the undo function. */
+/**
+ * Replaces a method of a driver by a function that first reports the call. Returns a function that
+ * restores the method.
+ */
 function tap(target: object, name: string, tell: (self: unknown, args: unknown[]) => void) {
   const holder = target as Record<string, Run>;
   const original = holder[name] as Run;
@@ -25,7 +28,7 @@ function tap(target: object, name: string, tell: (self: unknown, args: unknown[]
   };
 }
 
-/** The bytes of all values of these rows, as text or as they are. */
+/** Returns the bytes of all values of these rows. */
 function bytesOf(rows: unknown): number {
   return ((Array.isArray(rows) ? rows : [rows]) as object[]).reduce((sum, row) => {
     for (const value of Object.values(row ?? {})) {
@@ -35,7 +38,7 @@ function bytesOf(rows: unknown): number {
   }, 0);
 }
 
-/** Counts the bytes of rows that SQLite gives until `stop`, of all statements together. */
+/** Counts the bytes of rows that SQLite returns until `stop`, over all statements. */
 export function watchBytes(): { take(): number; stop(): void } {
   let bytes = 0;
   const statement = Object.getPrototypeOf(new Database(':memory:').prepare('select 1'));
@@ -62,7 +65,7 @@ export function watchBytes(): { take(): number; stop(): void } {
 
 const verbs = /^\s*(select|insert|update|delete|with)\b/i;
 
-/** Watches until `stop`. `take` returns the statements since its last call, each text once. */
+/** Watches until `stop`. `take` returns the statements since the last call, each text once. */
 export function watchQueries(): { take(): Query[]; stop(): void } {
   const seen = new Map<string, Query>();
   const see = (text: unknown, values: readonly unknown[]) => {

@@ -1,11 +1,11 @@
-// For tests of background writes: reports when such a write is over, not when its row is visible.
-// The row is visible before the promise of its writer resolves.
+// For tests of background writes: tells when such a write has ended. Its row is visible earlier,
+// before the promise of the writer resolves.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Store } from '../../src/platform/store/db.ts';
 
 /**
- * Watches the writes of `store` from now on. The returned function resolves when no write is under
- * way and the continuations of the last one have run.
+ * Watches the writes of `store`. Returns a function that resolves when no write is under way and
+ * the continuations of the last write have run.
  */
 export function watchWrites(store: Store): () => Promise<void> {
   const { write } = store;

@@ -1,20 +1,24 @@
-// Measures work for tests of a bound: CPU time of this thread, on which the load of the machine has
-// little influence, at the pace of one machine.
+// Measures work for tests of a bound: CPU time of this thread, which depends little on the load of
+// the machine, at the pace of a reference machine.
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Milliseconds that this thread's core was at work since `earlier`, as `longestStallMs` measures.
+ * Returns the milliseconds of work of this thread's core since `earlier`, as `longestStallMs`
+ * measures.
  */
 export function coreMs(earlier: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(earlier);
   return (user + system) / 1_000;
 }
 
-/** Work that shows the pace of a core: lines of text, as in most of what is measured. */
+/** Work that measures the pace of a core: lines of text, like most of the measured work. */
 const sampleText = 'a:\nOn Tuesday, Ada wrote:\n> said\n'.repeat(2_000);
-/** Milliseconds of `workOnSample` on the machine that the bounds of tests are stated for. */
+/**
+ * Milliseconds of `workOnSample` on the reference machine, for which the bounds of tests are
+ * stated.
+ */
 const sampleMs = 0.6;
 const samples = 25;
 
@@ -26,9 +30,9 @@ function workOnSample(): number {
 }
 
 /**
- * Returns how many times longer this core now takes for a sample than the machine of the bounds,
- * and at least 1. It is the median of many short samples, so that those that another process
- * interrupts do not count.
+ * Returns how many times longer this core now takes for a sample than the reference machine, and at
+ * least 1. Uses the median of many short samples, so that samples interrupted by a process do not
+ * count.
  */
 function slowness(): number {
   const taken = Array.from({ length: samples }, () => {
@@ -39,27 +43,27 @@ function slowness(): number {
   return Math.max(1, (taken[(samples - 1) / 2] ?? 0) / sampleMs);
 }
 
-/** Work below this is returned as it is: the tests have no bound that is so low. */
+/** Work below this is returned unchanged: no test has such a low bound. */
 const pacedFromMs = 20;
 
 /**
- * Returns the milliseconds that this thread's core was at work since `earlier`, divided by its
- * slowness: a virtual machine beside busy ones works at a quarter of its pace.
+ * Returns the milliseconds of work of this thread's core since `earlier`, divided by its slowness:
+ * a virtual machine on a busy host runs at a quarter of its pace.
  */
 export function workedMs(earlier: NodeJS.CpuUsage): number {
   const ms = coreMs(earlier);
   return ms < pacedFromMs ? ms : ms / slowness();
 }
 
-/** The start of a span for `workedMs`. */
+/** Returns the start of a span for `workedMs`. */
 export function startWork(): NodeJS.CpuUsage {
   return process.threadCpuUsage();
 }
 
 const lookEachMs = 1;
-/** Turns shorter than this are not looked at. */
+/** Turns shorter than this are ignored. */
 const shortMs = 5;
-/** Turns longer than this are measured at the pace of the machine of the bounds. */
+/** Turns longer than this are measured at the pace of the reference machine. */
 const longMs = 75;
 
 setFlagsFromString('--expose-gc');
@@ -76,19 +80,19 @@ interface Turn {
   from: number;
   to: number;
   workedMs: number;
-  /** Slowness of the core after it. */
+  /** Slowness of the core after the turn. */
   pace: number;
   /** The work under way, as named by `recordTurns`. */
   name: string;
 }
 
-/** Records the collections of garbage until the returned function is called, which gives them. */
+/** Records collections of garbage. Returns a function that stops recording and returns them. */
 function recordCollections(): () => Promise<PerformanceEntry[]> {
   const entries: PerformanceEntry[] = [];
   const observer = new PerformanceObserver((list) => entries.push(...list.getEntries()));
   observer.observe({ entryTypes: ['gc'] });
   return async () => {
-    // Entries are told in a later turn.
+    // Waits, because entries are reported in a later turn.
     await new Promise((resolve) => setTimeout(resolve, lookEachMs));
     entries.push(...observer.takeRecords());
     observer.disconnect();
@@ -104,7 +108,7 @@ function ownWorkOf(turn: Turn, collections: readonly PerformanceEntry[]): number
   return (turn.workedMs - collected.reduce((all, ms) => all + ms, 0)) / turn.pace;
 }
 
-/** Records the turns of the event loop while named works run one after the other. */
+/** Records the turns of the event loop while named works run in sequence. */
 export interface TurnRecord {
   /** Runs a work under its name; its error is ignored. */
   during(name: string, work: () => Promise<unknown>): Promise<void>;
@@ -115,9 +119,9 @@ export interface TurnRecord {
 }
 
 /**
- * Records by a timer how long this thread's core works without a turn of its timers. Collections of
- * garbage do not count: V8 shares them with threads that a busy machine gives no core, and then one
- * of 7 ms takes 50.
+ * Records by a timer how long this thread's core works without a turn of the timer. Collections of
+ * garbage do not count: V8 runs parts of them on threads that a busy machine gives no core, and
+ * then a collection of 7 ms takes 50.
  */
 export function recordTurns(): TurnRecord {
   collectGarbage();
