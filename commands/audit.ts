@@ -1,4 +1,4 @@
-// `svc audit`. Audited operations: src/history/audit/audit.ts.
+// `svc audit`. src/history/audit/audit.ts has the audited operations.
 import { Flags } from '@oclif/core';
 import type { AuditEntry, AuditPage } from '../src/history/audit/schema.ts';
 import { BaseCommand, tableFlags } from './base/command.ts';

@@ -1,4 +1,4 @@
-// `svc daemon`. Parts and their order: daemon/daemon.ts.
+// `svc daemon`. daemon/daemon.ts has the parts and their order.
 import { Flags } from '@oclif/core';
 import type { Daemon as RunningDaemon } from '../daemon/daemon.ts';
 import type { Config } from '../src/core/config/config.ts';

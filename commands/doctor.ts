@@ -1,4 +1,4 @@
-// `svc doctor`. The checks: src/doctor/.
+// `svc doctor`. src/doctor/ has the checks.
 import { Flags } from '@oclif/core';
 import type { App } from '../src/core/app.ts';
 import type { Finding } from '../src/doctor/finding.ts';

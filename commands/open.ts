@@ -1,4 +1,4 @@
-// `svc open`. Sessions of the console: src/access/sessions/sessions.ts.
+// `svc open`. src/access/sessions/sessions.ts has the sessions of the console.
 import { spawn } from 'node:child_process';
 import { Args } from '@oclif/core';
 import { ValidationError } from '../src/platform/errors.ts';

@@ -1,4 +1,4 @@
-// `svc backup verify`. The checks: src/platform/upkeep/backup.ts.
+// `svc backup verify`. src/platform/upkeep/backup.ts checks the backup.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';

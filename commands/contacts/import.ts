@@ -1,4 +1,4 @@
-// `svc contacts import`. Formats and fields of the file: src/people/imports.
+// `svc contacts import`. src/people/imports has the formats and fields of the file.
 import { Args, Flags } from '@oclif/core';
 import type { ImportReport } from '../../src/people/contacts/schema.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc dev clock`. The daemon moves the clock: daemon/http/paths/dev-clock.ts.
+// `svc dev clock`. daemon/http/paths/dev-clock.ts moves the clock in the daemon.
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Args } from '@oclif/core';

@@ -1,5 +1,5 @@
-// `svc domains dns`. Keys and records: src/identity/domains/domains.ts; looking them up:
-// verification.ts there.
+// `svc domains dns`. src/identity/domains/domains.ts has keys and records, verification.ts beside
+// it the look-ups.
 import { Flags } from '@oclif/core';
 import {
   type DnsForm,

@@ -1,4 +1,4 @@
-// `svc domains reports`. Storing and listing them: src/outbound/reports/dmarc/dmarc-reports.ts.
+// `svc domains reports`. src/outbound/reports/dmarc/dmarc-reports.ts stores and lists the reports.
 
 import type { DmarcReportPage } from '../../src/outbound/reports/dmarc/dmarc-schema.ts';
 import { reportRoutes } from '../../src/outbound/reports/routes.ts';

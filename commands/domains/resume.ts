@@ -1,5 +1,5 @@
-// `svc domains resume`. Effect of a hold: src/outbound/queue/claiming/stops.ts; causes of a hold:
-// src/identity/reputation/domain-holds.ts.
+// `svc domains resume`. src/outbound/queue/claiming/stops.ts has the effect of a hold,
+// src/identity/reputation/domain-holds.ts the causes.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';

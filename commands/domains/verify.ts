@@ -1,5 +1,5 @@
-// `svc domains verify`. Keys and records: src/identity/domains/domains.ts; looking them up:
-// verification.ts there.
+// `svc domains verify`. src/identity/domains/domains.ts has keys and records, verification.ts
+// beside it the look-ups.
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';

@@ -1,4 +1,4 @@
-// `svc events tail`. How the log is followed: src/history/events/follow.ts.
+// `svc events tail`. src/history/events/follow.ts follows the log.
 import { Flags } from '@oclif/core';
 import type { LogItem, TailLog } from '../../src/history/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc events verify`. The comparison: src/receipts/verify-log.ts.
+// `svc events verify`. src/receipts/verify-log.ts compares the events.
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { print } from '../base/output/output.ts';

@@ -1,4 +1,4 @@
-// `svc import templates`. Reading and translating: src/content/templates/foreign/.
+// `svc import templates`. src/content/templates/foreign/ reads and translates the templates.
 import { Args, Flags } from '@oclif/core';
 import { foreignServices } from '../../src/content/templates/foreign/fields.ts';
 import type {

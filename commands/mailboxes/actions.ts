@@ -1,4 +1,4 @@
-// `svc mailboxes actions`. Actions: src/inbox/approvals/actions.ts.
+// `svc mailboxes actions`. src/inbox/approvals/actions.ts lists the actions.
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { listActionsQuery } from '../../src/inbox/approvals/schema.ts';

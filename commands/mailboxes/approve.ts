@@ -1,4 +1,4 @@
-// `svc mailboxes approve`. Checks repeated before the send: src/inbox/replies/approve.ts.
+// `svc mailboxes approve`. src/inbox/replies/approve.ts repeats the checks before the send.
 import { Flags } from '@oclif/core';
 import { actionArgs, actionCard, callOnAction } from '../base/action.ts';
 import { BaseCommand } from '../base/command.ts';

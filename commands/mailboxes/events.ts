@@ -1,4 +1,4 @@
-// `svc mailboxes events`. Events of a mailbox: src/identity/mailboxes/events.ts.
+// `svc mailboxes events`. src/identity/mailboxes/events.ts has the kinds of events.
 import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { listCommand } from '../base/verbs.ts';
 import { args } from './show.ts';

@@ -1,4 +1,4 @@
-// `svc mailboxes reject`. Life of a proposal: src/inbox/approvals/actions.ts.
+// `svc mailboxes reject`. src/inbox/approvals/actions.ts has the states of a proposal.
 import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
 import { actionArgs as args, actionCard as card, actionParams as find } from '../base/action.ts';
 import { updateCommand } from '../base/verbs.ts';

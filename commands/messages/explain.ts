@@ -1,4 +1,4 @@
-// `svc messages explain`. The sentences: src/outbound/explain/explain-words.ts.
+// `svc messages explain`. src/outbound/explain/explain-words.ts has the sentences.
 import type {
   MessageExplanation,
   RecipientExplanation,

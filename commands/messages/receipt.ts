@@ -1,4 +1,4 @@
-// `svc messages receipt`. How a receipt is built: src/receipts/receipt.ts.
+// `svc messages receipt`. src/receipts/receipt.ts builds the receipt.
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/input/json-text.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';

@@ -1,4 +1,4 @@
-// `svc messages send`: now, later, or followed to the end. The body: mail/send-payload.ts.
+// `svc messages send`: now, later, or followed to the end (body: base/mail/send-payload.ts).
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';

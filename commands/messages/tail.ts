@@ -1,4 +1,4 @@
-// `svc messages tail`. How the log is followed: src/history/events/follow.ts.
+// `svc messages tail`. src/history/events/follow.ts follows the log.
 import { Flags } from '@oclif/core';
 import type { LogItem } from '../../src/history/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';

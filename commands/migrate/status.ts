@@ -1,4 +1,4 @@
-// `svc migrate status`. Migrations themselves: src/platform/store/migrate.ts.
+// `svc migrate status`. src/platform/store/migrate.ts migrates a store.
 import { BaseCommand, tableFlags } from '../base/command.ts';
 import { printList } from '../base/output/output.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';

@@ -1,4 +1,4 @@
-// `svc orgs create`. Organizations: src/access/organizations/organizations.ts.
+// `svc orgs create`. src/access/organizations/organizations.ts has the operation.
 import { Flags } from '@oclif/core';
 import { BaseCommand, dataFlag } from '../base/command.ts';
 import { given, readData } from '../base/input/body.ts';

@@ -1,4 +1,4 @@
-// `svc orgs list`. Organizations: src/access/organizations/organizations.ts.
+// `svc orgs list`. src/access/organizations/organizations.ts has the operation.
 
 import { BaseCommand, pageFlags, tableFlags } from '../base/command.ts';
 import { given } from '../base/input/body.ts';

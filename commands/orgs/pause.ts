@@ -1,4 +1,4 @@
-// `svc orgs pause`. Effect of a pause: src/access/organizations/organizations.ts.
+// `svc orgs pause`. src/access/organizations/organizations.ts describes the effect of a pause.
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';

@@ -1,4 +1,4 @@
-// `svc orgs resume`. Effect of a pause: src/outbound/queue/claiming/stops.ts.
+// `svc orgs resume`. src/outbound/queue/claiming/stops.ts describes the effect of a pause.
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';

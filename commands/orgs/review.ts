@@ -1,4 +1,4 @@
-// `svc orgs review`. Effect of the review: src/access/organizations/onboarding.ts.
+// `svc orgs review`. src/access/organizations/onboarding.ts describes the effect of the review.
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';

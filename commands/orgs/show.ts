@@ -1,4 +1,4 @@
-// `svc orgs show`. Organizations: src/access/organizations/organizations.ts.
+// `svc orgs show`. src/access/organizations/organizations.ts has the operation.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { organizationCard } from '../base/input/fields.ts';

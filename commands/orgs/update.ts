@@ -1,4 +1,4 @@
-// `svc orgs update`. Organizations: src/access/organizations/organizations.ts.
+// `svc orgs update`. src/access/organizations/organizations.ts has the operation.
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand, dataFlag } from '../base/command.ts';
 import { given, readData } from '../base/input/body.ts';

@@ -1,5 +1,5 @@
-// `svc plan show` (specification 8). Limits in force, and how to lift them:
-// src/access/admission/plan-state.ts.
+// `svc plan show` (specification 8). src/access/admission/plan-state.ts has the limits in
+// force, and the ways to lift them.
 import { BaseCommand } from '../base/command.ts';
 import { printCard } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';

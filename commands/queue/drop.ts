@@ -1,4 +1,4 @@
-// `svc queue drop`. The queue: src/outbound/queue/desk/queue.ts.
+// `svc queue drop`. src/outbound/queue/desk/queue.ts has the operation.
 
 import type { QueueSelection } from '../../src/outbound/queue/desk/queue-schema.ts';
 import { yesFlag } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc queue flush`. The queue: src/outbound/queue/desk/queue.ts.
+// `svc queue flush`. src/outbound/queue/desk/queue.ts has the operation.
 import { given } from '../base/input/body.ts';
 import { domainFlag, QueueCommand, walking, withQueue } from '../base/mail/queue.ts';
 import { print } from '../base/output/output.ts';

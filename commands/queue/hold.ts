@@ -1,4 +1,4 @@
-// `svc queue hold`. Holds: src/outbound/queue/desk/holds.ts.
+// `svc queue hold`. src/outbound/queue/desk/holds.ts has the states of a hold.
 import { Args, Flags } from '@oclif/core';
 import {
   domainFlag,

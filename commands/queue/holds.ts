@@ -1,4 +1,4 @@
-// `svc queue holds`. Holds: src/outbound/queue/desk/holds.ts.
+// `svc queue holds`. src/outbound/queue/desk/holds.ts has the states of a hold.
 import { tableFlags } from '../base/command.ts';
 import { holdColumns, QueueCommand, withQueue } from '../base/mail/queue.ts';
 import { printList } from '../base/output/output.ts';

@@ -1,4 +1,4 @@
-// `svc queue list`. The queue: src/outbound/queue/desk/queue.ts.
+// `svc queue list`. src/outbound/queue/desk/queue.ts has the operation.
 import { Flags } from '@oclif/core';
 import { pageFlags, tableFlags } from '../base/command.ts';
 import { given } from '../base/input/body.ts';

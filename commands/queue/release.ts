@@ -1,4 +1,4 @@
-// `svc queue release`. Holds: src/outbound/queue/desk/holds.ts.
+// `svc queue release`. src/outbound/queue/desk/holds.ts has the states of a hold.
 import { Args } from '@oclif/core';
 import {
   domainFlag,

@@ -1,4 +1,4 @@
-// `svc queue retry`. The queue: src/outbound/queue/desk/queue.ts.
+// `svc queue retry`. src/outbound/queue/desk/queue.ts has the operation.
 import type { QueueSelection } from '../../src/outbound/queue/desk/queue-schema.ts';
 import {
   deliveriesWord,

@@ -1,4 +1,4 @@
-// `svc queue show`. The queue: src/outbound/queue/desk/queue.ts.
+// `svc queue show`. src/outbound/queue/desk/queue.ts has the operation.
 import { Args } from '@oclif/core';
 import { QueueCommand, withQueue } from '../base/mail/queue.ts';
 import { print } from '../base/output/output.ts';

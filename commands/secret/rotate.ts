@@ -1,4 +1,4 @@
-// `svc secret rotate`. The steps: src/key-rotation/rotate.ts.
+// `svc secret rotate`. src/key-rotation/rotate.ts has the steps.
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';

@@ -1,4 +1,4 @@
-// `svc storage compact`. The rewriting: src/platform/upkeep/compact.ts.
+// `svc storage compact`. src/platform/upkeep/compact.ts rewrites the store.
 
 import { BaseCommand } from '../base/command.ts';
 import { bytesInWords } from '../base/input/bytes.ts';

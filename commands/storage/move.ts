@@ -1,4 +1,4 @@
-// `svc storage move`. The steps: src/core/blobs/move.ts.
+// `svc storage move`. src/core/blobs/move.ts has the steps.
 import { Flags } from '@oclif/core';
 import type { StorageDriver } from '../../src/core/blobs/move.ts';
 import { BaseCommand } from '../base/command.ts';

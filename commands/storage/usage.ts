@@ -1,4 +1,4 @@
-// `svc storage usage`. The sums: src/doctor/storage-usage.ts.
+// `svc storage usage`. src/doctor/storage-usage.ts computes the sums.
 
 import { BaseCommand, tableFlags } from '../base/command.ts';
 import { bytesInWords } from '../base/input/bytes.ts';

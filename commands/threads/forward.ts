@@ -1,4 +1,4 @@
-// `svc threads forward`. Forwarded parts of a message: src/inbox/replies/forwarded.ts.
+// `svc threads forward`. src/inbox/replies/forwarded.ts makes the forwarded content.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { callOnMessage, contentFlags, printResult } from '../base/mail/mail-words.ts';

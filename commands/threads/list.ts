@@ -1,4 +1,4 @@
-// `svc threads list`. Filters and order: src/inbox/threads/list-queries.ts, search.ts.
+// `svc threads list`. src/inbox/threads/list-queries.ts has filters and order.
 
 import { Flags } from '@oclif/core';
 import { threadRoutes } from '../../src/inbox/threads/routes.ts';

@@ -1,4 +1,4 @@
-// `svc threads reply`. Recipients of an answer: src/inbox/replies/recipients.ts.
+// `svc threads reply`. src/inbox/replies/recipients.ts chooses the recipients.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { callOnMessage, contentFlags, printResult } from '../base/mail/mail-words.ts';

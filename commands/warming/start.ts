@@ -1,4 +1,4 @@
-// `svc warming start`. How windows follow one another: src/identity/warming/windows.ts.
+// `svc warming start`. src/identity/warming/windows.ts opens the windows.
 import { Flags } from '@oclif/core';
 import { BaseCommand, dataFlag } from '../base/command.ts';
 import { given, readData } from '../base/input/body.ts';

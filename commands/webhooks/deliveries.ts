@@ -1,4 +1,4 @@
-// `svc webhooks deliveries`. Deliveries: src/webhooks/deliveries/deliveries.ts.
+// `svc webhooks deliveries`. src/webhooks/deliveries/deliveries.ts lists the deliveries.
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand, pageFlags, tableFlags } from '../base/command.ts';
 import { given } from '../base/input/body.ts';

@@ -1,4 +1,4 @@
-// `svc webhooks stats` (specification 2.14). Counters: src/webhooks/deliveries/stats.ts.
+// `svc webhooks stats` (specification 2.14). src/webhooks/deliveries/stats.ts computes it.
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import type { WebhookStats } from '../../src/webhooks/schema.ts';
 import { sparkline } from '../base/output/sparkline.ts';

@@ -1,4 +1,4 @@
-// `svc webhooks test`. The test event: src/webhooks/deliveries/deliveries.ts.
+// `svc webhooks test`. src/webhooks/deliveries/deliveries.ts queues the test event.
 import { Flags } from '@oclif/core';
 import { BaseCommand, dataFlag } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';

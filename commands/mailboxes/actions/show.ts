@@ -1,4 +1,4 @@
-// `svc mailboxes actions show`. Content of a proposal: src/inbox/approvals/proposals.ts.
+// `svc mailboxes actions show`. src/inbox/approvals/proposals.ts has the content of proposals.
 import { Flags } from '@oclif/core';
 import type { ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import { actionArgs, actionCard, callOnAction } from '../../base/action.ts';

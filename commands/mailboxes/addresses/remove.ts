@@ -1,5 +1,5 @@
-// `svc mailboxes addresses remove`. Removal of a primary address:
-// src/identity/mailboxes/mailboxes.ts.
+// `svc mailboxes addresses remove`. src/identity/mailboxes/mailboxes.ts handles the removal of a
+// primary address.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../../base/command.ts';
 import { printCard } from '../../base/output/output.ts';

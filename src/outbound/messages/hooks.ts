@@ -17,8 +17,8 @@ export interface ThreadHooks {
    */
   forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
   /**
-   * Takes the words of a message's text out of the search, the preview off the thread, and the mail
-   * out of the posted body of its event.
+   * Removes the text of a message from the search, the preview from the thread, and the mail from
+   * the posted body of the event.
    */
   forgetText(app: App, trx: Db, messageId: string): Promise<void>;
 }
