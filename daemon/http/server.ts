@@ -23,6 +23,7 @@ import type { LoopDelay } from './event-loop.ts';
 import { askWithin } from './faces.ts';
 import { createHttpListener, type SocketLimits, standardSocketLimits } from './http-listener.ts';
 import { mountDocuments } from './openapi/documents.ts';
+import { mountClient } from './paths/client.ts';
 import { mountConsole } from './paths/console.ts';
 import { type DevClock, mountDevClock } from './paths/dev-clock.ts';
 import { mountEventStreams } from './paths/event-stream.ts';
@@ -105,6 +106,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   const serverUrl = () => http.publicUrl ?? listeningUrl ?? '/';
   const workload = options.workload ?? openWorkload(app, options.loopDelay);
   mountDocuments(server, { ...options, serverUrl, clock: app.clock, workload });
+  mountClient(server, workload);
   mountStorage(server, app, workload);
   mountReceiptKeys(server, app, workload);
   mountTracking(server, app, workload);

@@ -1,7 +1,15 @@
 // The typed client: equal to the routes, its suite for plain Node, and docs/client.md against a
 // daemon.
 import { execFile } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -106,51 +114,55 @@ describe('docs/client.md', () => {
   beforeAll(async () => {
     home = daemonHome();
     daemon = await home.start();
-    // Within the package, so that svc/client leads to it.
+    // Within the repository, so that its packages are found.
     directory = mkdtempSync(join(repository, '.client-docs-'));
-    writeFileSync(join(directory, 'docs.ts'), whole);
+    mkdirSync(join(directory, 'node_modules'));
+    symlinkSync(join(repository, 'client'), join(directory, 'node_modules/svc-client'));
+    for (const name of ['client.js', 'client.d.ts']) {
+      const answer = await fetch(`${daemon.httpUrl}/${name}`);
+      writeFileSync(join(directory, name), await answer.text());
+    }
+    const served = whole.replaceAll("'svc-client'", "'./client.js'");
+    for (const [name, text] of Object.entries({ installed: whole, served })) {
+      writeFileSync(join(directory, `${name}.ts`), text);
+      writeFileSync(join(directory, `${name}.mjs`), stripTypeScriptTypes(text));
+    }
+    writeFileSync(join(directory, 'package.json'), '{ "type": "module" }');
   }, 60_000);
   afterAll(async () => {
     rmSync(directory, { recursive: true });
     await home.close();
   });
 
-  it('has code that the types accept, and a mistake that they refuse', async () => {
-    const wrong = `${whole}\nawait svc.messages.send({ channel: 'fax' });\n`;
-    writeFileSync(join(directory, 'wrong.ts'), wrong);
+  it('has code that the types of the package and of the daemon accept', async () => {
     const compiler = join(repository, 'node_modules/typescript-7/bin/tsc');
-    const options = [
-      '--ignoreConfig',
-      '--noEmit',
-      '--strict',
-      '--target',
-      'es2022',
-      '--module',
-      'nodenext',
-      '--types',
-      'node',
-    ];
-    const check = (file: string) =>
-      run(
-        process.execPath,
-        [compiler, ...options, '--lib', 'es2022,dom,dom.asynciterable', join(directory, file)],
-        {
-          cwd: repository,
-        },
-      ).then(
-        ({ stdout }) => stdout,
-        ({ stdout }: { stdout: string }) => stdout,
-      );
-    expect(await check('docs.ts')).toBe('');
-    expect(await check('wrong.ts')).toContain('"fax"');
+    const target = ['--target', 'es2022', '--module', 'nodenext', '--noEmit', '--ignoreConfig'];
+    const types = ['--strict', '--types', 'node', '--lib', 'es2022,dom,dom.asynciterable'];
+    const words = [compiler, ...target, ...types, 'installed.ts', 'served.ts'];
+    const { stdout } = await run(process.execPath, words, { cwd: directory }).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout).toBe('');
   }, 60_000);
 
-  it('runs against a daemon', async () => {
-    const env = { ...process.env, MAIL_URL: daemon.httpUrl, MAIL_KEY: home.apiKey };
-    writeFileSync(join(directory, 'docs.mjs'), stripTypeScriptTypes(whole));
-    const { stdout } = await run(process.execPath, [join(directory, 'docs.mjs')], { env });
-    expect(stdout).toMatch(/pending|processing|delivered/);
-    expect(stdout).toContain('message msg_00000000000000000000000a was not found');
-    expect(stdout).toMatch(/msg_\w+/);
-  }, 60_000);
+  it('has the client of the daemon, with types for Deno', async () => {
+    const { headers } = await fetch(`${daemon.httpUrl}/client.js`);
+    expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(headers.get('x-typescript-types')).toBe('./client.d.ts');
+    const served = await import(join(directory, 'client.js'));
+    const names = Object.keys(await import('../../client/index.js'));
+    expect(Object.keys(served).toSorted()).toEqual(names.toSorted());
+  });
+
+  it.each(['installed', 'served'])(
+    'runs against a daemon, with the %s client',
+    async (name) => {
+      const env = { ...process.env, MAIL_URL: daemon.httpUrl, MAIL_KEY: home.apiKey };
+      const { stdout } = await run(process.execPath, [join(directory, `${name}.mjs`)], { env });
+      expect(stdout).toMatch(/pending|processing|delivered/);
+      expect(stdout).toContain('message msg_00000000000000000000000a was not found');
+      expect(stdout).toMatch(/msg_\w+/);
+    },
+    60_000,
+  );
 });

@@ -44,6 +44,8 @@ export interface PlainPath {
 const token = z.strictObject({ token: z.string().meta({ description: 'Token of the link' }) });
 const page = ['text/html'];
 const json = ['application/json'];
+/** A path of the service that needs no key. */
+const open = { method: 'GET', area: 'service', errors: [400] } as const;
 const brokenLink = { 404: { description: 'A page: the link is broken', types: page } };
 /** A page behind a link in mail, and the form on it. */
 const pageOfLink = {
@@ -174,30 +176,26 @@ export const plainPaths: readonly PlainPath[] = [
     errors: [400, 401, 403, 413, 415, 500, 503],
   },
   {
-    method: 'GET',
+    ...open,
     path: '/v1/openapi.json',
     name: 'getOpenApiDocument',
     summary: 'Get this document',
     description: 'The description of the API for programs.',
-    area: 'service',
     answers: { 200: { description: 'The OpenAPI document', types: json } },
-    errors: [400],
   },
   {
-    method: 'GET',
+    ...open,
     path: '/docs',
     name: 'getReference',
     summary: 'Read this document as pages',
     description:
       'The description of the API for people: guides in short, and a page for each area.',
-    area: 'service',
     query: z.strictObject({
       q: z.string().max(100).optional().meta({
         description: 'Show only operations and schemas with all of these words',
       }),
     }),
     answers: { 200: { description: 'The page', types: page } },
-    errors: [400],
   },
   {
     method: 'GET',
@@ -213,59 +211,65 @@ export const plainPaths: readonly PlainPath[] = [
     errors: [400, 404],
   },
   {
-    method: 'GET',
+    ...open,
     path: '/llms.txt',
     name: 'getLlmsText',
     summary: 'Get an overview for language models',
     description: 'Markdown with a link for each operation (llmstxt.org).',
-    area: 'service',
     answers: { 200: { description: 'The text', types: ['text/plain'] } },
-    errors: [400],
   },
   {
-    method: 'GET',
+    ...open,
+    path: '/client.js',
+    name: 'getClient',
+    summary: 'Get the client for JavaScript',
+    description: 'An ES module without imports. Its types are at `/client.d.ts`.',
+    answers: { 200: { description: 'The module', types: ['text/javascript'] } },
+  },
+  {
+    ...open,
+    path: '/client.d.ts',
+    name: 'getClientTypes',
+    summary: 'Get the types of the client',
+    description: 'For TypeScript, beside `/client.js`.',
+    answers: { 200: { description: 'The types', types: ['application/typescript'] } },
+  },
+  {
+    ...open,
     path: '/',
     name: 'openService',
     summary: 'Open the service in a browser',
     description: 'Leads to `/docs`.',
-    area: 'service',
     answers: { 302: { description: 'A redirect to `/docs`', types: [] } },
-    errors: [400],
   },
   {
-    method: 'GET',
+    ...open,
     path: '/healthz',
     name: 'checkHealth',
     summary: 'Check that the process runs',
     description: 'Answers even while other requests are refused.',
-    area: 'service',
     answers: { 200: { description: 'The process runs', types: json } },
-    errors: [400],
   },
   {
-    method: 'GET',
+    ...open,
     path: '/readyz',
     name: 'checkReadiness',
     summary: 'Check that the service can work',
     description:
       'Checks that the store accepts writes and that the queue runs. `?verbose` adds `storeId`, the version, ' +
       'the commit (null without a clone of git) and the scheduled jobs; `draining` is true after `svc daemon drain`.',
-    area: 'service',
     answers: {
       200: { description: 'The service can work', types: json },
       503: { description: 'The store or the queue is in trouble', types: json },
     },
-    errors: [400],
   },
   {
-    method: 'GET',
+    ...open,
     path: '/metrics',
     name: 'getMetrics',
     summary: 'Get the metrics of the process',
     description: 'In the text format of Prometheus. Do not expose this path to the internet.',
-    area: 'service',
     answers: { 200: { description: 'The metrics', types: ['text/plain'] } },
-    errors: [400],
   },
   {
     method: 'GET',
