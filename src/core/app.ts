@@ -1,5 +1,5 @@
-// The capabilities of every part of the service: configuration, store, time, randomness, ids,
-// secrets, network. Tests replace them here. Functions take `app` as their first parameter.
+// The app: configuration, store, time, randomness, ids, secrets and network for every part of the
+// service. Tests replace them here. Functions take `app` as their first parameter.
 
 import { generateDkimKey } from '../mail/mime/dkim/dkim-key.ts';
 import { createMimeParser, type MimeParser } from '../mail/parse/parser.ts';
@@ -21,9 +21,9 @@ import { learnRootKeys } from './root-keys/root-keys.ts';
 import { openSecrets, type Secrets } from './root-keys/secrets.ts';
 
 /**
- * Operations of higher rooms for lower rooms, which do not import them. Each room adds the hooks
- * that it calls to this interface (`declare module`, in the `hooks.ts` of the room). service.ts
- * provides all of them.
+ * Functions of higher rooms that lower rooms call without an import. Each room declares the hooks
+ * that it calls in the interface (`declare module`, in the `hooks.ts` of the room). service.ts
+ * provides all hooks.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: the rooms fill it.
 export interface Hooks {}
@@ -41,21 +41,17 @@ export interface App {
   readonly metrics: Metrics;
   readonly hooks: Hooks;
   readonly connect: Connector | undefined;
-  /**
-   * Returns the server at an address of a zone's name servers; null for an address that is not
-   * asked.
-   */
+  /** Returns the server to ask at an address of a zone's name servers; null to skip the address. */
   readonly nameServerAt: NameServerAt | undefined;
   /** Ports on which this process listens, as the system bound them. */
   readonly boundPorts: Set<number>;
   /** Generates the key pairs of sending domains. */
   readonly generateDkimKey: typeof generateDkimKey;
-  /** Base of the links that we publish: the URL of the HTTP server, once it listens. */
+  /** Base URL of the links in mail and answers: the URL of the HTTP server, once it listens. */
   readonly publicUrl: { current: string };
   /**
-   * Makes a resource that ends with the app, for workers of higher folders. Equal names have equal
-   * resources: tests share a resource between many apps, as the start of a worker takes longer than
-   * most tests.
+   * Returns a resource that ends with the app, such as a worker. Equal names share a resource.
+   * Tests share it between apps, because the start of a worker takes longer than most tests.
    */
   keep: Keep;
   close(): Promise<void>;
@@ -91,7 +87,7 @@ interface OpenOptions {
   earlier: 'migrate' | 'refuse' | 'read';
 }
 
-/** Creates a secret only for a new store: no new secret reads an existing store. */
+/** Creates a secret only for a new store: a new secret cannot decrypt an existing store. */
 async function openOrMake(config: Config, clock: Clock, options: OpenOptions) {
   const { dataDir, database, secret: settings } = config;
   if (await isStoreThere(database, dataDir)) return openExisting(config, clock, options);
@@ -113,10 +109,7 @@ async function openExisting(config: Config, clock: Clock, options: OpenOptions) 
   }
 }
 
-/**
- * Returns the treatment of an earlier schema. Only a daemon, and the copies of a store, are
- * migrated.
- */
+/** Returns the handling of an earlier schema. Only a daemon and copies of a store are migrated. */
 function treatmentOf({ mustExist = false, readsEarlier = false }: AppOverrides) {
   if (!mustExist) return 'migrate';
   return readsEarlier ? 'read' : 'refuse';
@@ -183,7 +176,7 @@ export async function openApp(
       await store.close();
     },
   };
-  // Compares from now on.
+  // From now on the clock is compared with steady time, so that jumps are found.
   clockJumpsOf(app);
   return app;
 }

@@ -1,5 +1,5 @@
 // Defaults for the routes of an area, derived from the name of the area, their method and their
-// path. A route declares only differences from the defaults.
+// path. A route states only differences.
 import type { z } from 'zod';
 import type { Noun } from './noun.ts';
 import type { Permission, Resource } from './permission.ts';
@@ -25,7 +25,7 @@ export interface AreaRoute<
    * something; else 200.
    */
   status?: 200 | 201;
-  /** Errors beyond the errors of every route (401, 403, 404, 422, 429, 5xx). */
+  /** Error classes besides the errors of every route (401, 403, 404, 422, 429, 5xx). */
   throws?: readonly ErrorClass[];
 }
 

@@ -1,6 +1,6 @@
 // Maps whose size is checked before their entries. zod checks every entry first: 250,000 bad
-// entries blocked the event loop for a second. For a list with a `max`, zod checks the size first
-// by itself.
+// entries blocked the event loop for a second. For a list with a `max`, zod itself checks the size
+// first.
 import { z } from 'zod';
 
 /** Limits `map` to `most` keys; a larger map is refused as a whole. */

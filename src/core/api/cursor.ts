@@ -13,14 +13,14 @@ export interface CursorPage<T> {
 
 /** Last row of a page. */
 export interface CursorPosition {
-  /** Ms since 1970. */
+  /** Time of the row, ms since 1970. */
   at: number;
   id: string;
 }
 
 /**
- * Cuts rows to a page of `limit`. An extra row tells that a further page follows; `positionOf`
- * returns the position of the last row of this page.
+ * Cuts rows to a page of `limit`. An extra row shows that a page follows; `positionOf` returns the
+ * position of the last row on the page.
  */
 export function cutPage<Row>(
   scope: readonly unknown[],

@@ -1,10 +1,10 @@
 // Fields of a noun, each stated once: the column, the value in the API, and the place in inputs.
-// The type of the row, the schemas, the form of the API and the settings for the audit follow.
+// The type of the row, the schemas, the form in the API and the audited settings follow.
 import { z } from 'zod';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { fromJson, toJson } from '../../platform/store/db.ts';
 
-/** `isDefault` as `is_default`. */
+/** Type of a name in snake case: `is_default` for `isDefault`. */
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name;
@@ -17,7 +17,7 @@ interface Stored<Value, Shown extends z.ZodType, Create extends Input, Update ex
   shown: Shown;
   create: Create;
   update: Update;
-  /** Value of the column without one in the input. */
+  /** Value of the column if the input has no value. */
   absent: Value;
   read(value: Value): unknown;
   write(value: unknown): Value;
@@ -70,7 +70,7 @@ export function optionalText<Schema extends z.ZodType<string>>(schema: Schema) {
   };
 }
 
-/** Yes or no, stored as 1 or 0; `usually` without one in the input. */
+/** A boolean field, stored as 1 or 0; `usually` if the input has no value. */
 export function flag<Schema extends z.ZodType<boolean>>(schema: Schema, usually = false) {
   return {
     shown: sayingAs(schema, z.boolean()),
@@ -82,7 +82,7 @@ export function flag<Schema extends z.ZodType<boolean>>(schema: Schema, usually 
   };
 }
 
-/** A value in the form of the API, stored as JSON; null without one in the input. */
+/** A value in the form of the API, stored as JSON; null if the input has no value. */
 export function json<Shown extends z.ZodType, Create extends Input, Update extends Input>(schemas: {
   shown: Shown;
   create: Create;
@@ -101,7 +101,7 @@ export function computed<Shown extends z.ZodType>(shown: Shown): Computed<Shown>
   return { shown, create: null, update: null };
 }
 
-/** Names the column of a field, if it is not the name of the field. */
+/** Sets the column of a field that has a different name than the column. */
 export function inColumn<Field extends AnyField, Column extends string>(
   column: Column,
   field: Field,
@@ -113,7 +113,7 @@ type ColumnOf<Field, Name extends string> = Field extends { column: infer Column
   ? Column
   : Snake<Name>;
 
-/** The columns that every noun has. */
+/** Columns that every noun has. */
 interface Owned {
   id: string;
   organization_id: string;
@@ -135,7 +135,7 @@ type Part<Of, Name extends 'create' | 'update' | 'shown'> = {
 
 type Values<Shape> = Shape extends z.ZodRawShape ? z.output<z.ZodObject<Shape>> : never;
 
-/** Values of the computed fields. */
+/** Values of the computed fields, which `present` needs. */
 type Given<Of> = {
   [Name in keyof Of as Of[Name] extends { absent: unknown } ? never : Name]: Of[Name] extends {
     shown: infer Shown extends z.ZodType;
@@ -158,7 +158,7 @@ type Shown<Of> = Values<typeof before & Part<Of, 'shown'> & typeof after>;
 const columnName = (name: string) =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Returns the derivations of the fields of a noun, in the order of the fields. */
+/** Returns the schemas and functions that follow from the fields, in the order of the fields. */
 export function fieldTable<Of extends Fields>(fields: Of) {
   const all = Object.entries<AnyField>(fields).map(([name, field]) => {
     const { column = columnName(name) } = field as { column?: string };

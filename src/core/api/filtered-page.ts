@@ -1,5 +1,5 @@
-// Searches, and lists by a filter without a counter. They are read beside the event loop, with the
-// deadline of the store (src/platform/store/aside.ts).
+// Reads for searches, and for lists by a filter that has no counter. They run outside of the event
+// loop, until the deadline of the store (src/platform/store/aside.ts).
 import { ValidationError } from '../../platform/errors.ts';
 import { unlessOverdue } from '../../platform/store/aside.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
@@ -7,7 +7,7 @@ import type { Db, Store } from '../../platform/store/db.ts';
 type Read<T> = (db: Db) => Promise<T>;
 
 /**
- * Reads for a search; errors name the parameter `field`.
+ * Runs the read of a search; errors name the parameter `field`.
  * @throws ValidationError on `field` if the read is overdue; CapacityError as `Store.aside` does.
  */
 export async function searchInTime<T extends object>(

@@ -1,4 +1,4 @@
-// The header `Idempotency-Key` (specification 4.2, 8.3): how each operation uses it, and the notice
+// The header `Idempotency-Key` (specification 4.2, 8.3): its use by each operation, and the notice
 // that an answer repeats an earlier answer.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
@@ -18,12 +18,10 @@ export const idempotencyHeader = z.object({
 });
 
 /**
- * Use of the header by an operation.
- * `own`: the operation stores the key in its own transaction.
- * `body`: as `own`, and the key can also be `idempotencyKey` of the body.
- * `claim`: the key is claimed before the operation (src/service/door/claims.ts).
- * `refused`: a POST that changes nothing, so that a key would have no effect.
- * `none`: another method, which HTTP defines as repeatable, or whose repeats are harmless here.
+ * Use of the header by an operation. `own`: the operation stores the key in its own transaction.
+ * `body`: as `own`, and the key can also be `idempotencyKey` of the body. `claim`: the key is
+ * claimed before the operation (src/service/door/claims.ts). `refused`: a POST that changes
+ * nothing, where a key has no effect. `none`: a method other than POST, where repeats are harmless.
  */
 export type KeyUse = 'own' | 'body' | 'claim' | 'refused' | 'none';
 
@@ -35,13 +33,13 @@ export function keyUseOf({
   body,
 }: Pick<Route, 'method' | 'permission' | 'headers' | 'body'>): KeyUse {
   if (method !== 'POST') return 'none';
-  // `String`: a route may lack a permission here. Mounting such a route fails.
+  // A route may lack a permission here, hence `String`: mounting such a route fails later.
   if (String(permission).endsWith(':read')) return 'refused';
   if (hasField(headers, keyHeader)) return 'own';
   return hasField(body, 'idempotencyKey') ? 'body' : 'claim';
 }
 
-/** Returns whether an operation takes the header. */
+/** Returns whether an operation accepts the header. */
 export function takesKey(route: Parameters<typeof keyUseOf>[0]): boolean {
   return !['refused', 'none'].includes(keyUseOf(route));
 }
@@ -56,7 +54,7 @@ interface Notice {
 
 const notices = new AsyncLocalStorage<Notice>();
 
-/** Runs `work`; tells whether it answered by `noticeReplay`. */
+/** Runs `work`, and returns whether it called `noticeReplay`. */
 export async function watchReplays<T>(
   work: () => Promise<T>,
 ): Promise<{ value: T; isReplayed: boolean }> {

@@ -8,13 +8,13 @@ import { type Page, pageOf } from './pagination.ts';
 import { type Deleted, deleted, idPath } from './resource-schema.ts';
 import type { Caller, RoutePath } from './route.ts';
 
-/** Differences from the usual route. */
+/** Parts in which a route may differ from the usual route. */
 type Differences = Pick<
   AreaRoute<z.ZodType, z.ZodType, z.ZodType, z.ZodType, z.ZodType>,
   'name' | 'summary' | 'description' | 'permission' | 'throws' | 'deprecated' | 'shownOnce'
 >;
 
-/** Differences of a route, with the function that it calls. */
+/** Differences of a route, and the function that it calls. */
 type Calling<Function> = Partial<Differences> & { run: Function };
 
 interface NounParts<
@@ -23,11 +23,11 @@ interface NounParts<
   Update extends z.ZodType,
   Output extends z.ZodType,
 > {
-  /** The noun in summaries, with the article: `a sender identity`. */
+  /** Singular in summaries, with the article: `a sender identity`. */
   one: string;
-  /** The plural of the noun in summaries. */
+  /** Plural in summaries. */
   many: string;
-  /** The noun in errors about an id, with the article; default `one`. */
+  /** Singular in errors about an id, with the article; default `one`. */
   named?: string;
   output: Output;
   list: Calling<

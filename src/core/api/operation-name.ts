@@ -1,9 +1,9 @@
 // Names of operations for clients: a resource and a verb, as in `messages.send` and `threads.list`.
-// They follow from the path and the operationId of a route: `listMessageEvents` below `messages/`
-// is `messages` `listEvents`.
+// The names follow from the path and the operationId of a route: `listMessageEvents` below
+// `messages/` is `messages` `listEvents`.
 import type { Route } from './route.ts';
 
-/** Both in camelCase: `unsubscribeGroups`, `listMembers`. */
+/** Resource and verb in camelCase: `unsubscribeGroups`, `listMembers`. */
 export interface OperationName {
   resource: string;
   verb: string;

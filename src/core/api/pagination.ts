@@ -6,7 +6,7 @@ import { z } from 'zod';
 const defaultLimit = 20;
 const maxLimit = 100;
 
-/** A whole number as it arrives in a query string, with bounds. */
+/** Schema of a whole number within bounds, as text of a query string. */
 export function wholeNumber(min: number, max: number) {
   return z
     .union([z.number(), z.string().regex(/^\d{1,9}$/, 'must be a whole number')])
@@ -14,7 +14,7 @@ export function wholeNumber(min: number, max: number) {
     .pipe(z.int().min(min).max(max));
 }
 
-/** `page` and `limit`, as strings on the wire. */
+/** Schemas of `page` and `limit`, which are strings in a query. */
 export const pageQuery = {
   page: wholeNumber(1, 1_000_000).default(1).meta({ description: 'Page number, from 1' }),
   limit: wholeNumber(1, maxLimit)
@@ -60,7 +60,7 @@ export function pageOf<T extends z.ZodType>(item: T) {
 }
 
 /**
- * Wraps the rows of a page. A null total was not counted; the response gives the known lower
+ * Wraps the rows of a page. If the total is null (not counted), the response has the known lower
  * bound.
  */
 export function toPage<T>(items: T[], total: number | null, { page, limit }: PageRequest): Page<T> {
@@ -74,7 +74,7 @@ export function toPage<T>(items: T[], total: number | null, { page, limit }: Pag
 
 const longestCursor = 200;
 
-/** `limit` and `cursor` of a list. */
+/** Schemas of `limit` and `cursor` of a list. */
 export const cursorQuery = {
   limit: pageQuery.limit,
   cursor: z

@@ -1,4 +1,4 @@
-// Effects of each permission, in words for the granting person. Each text completes the
+// Effects of each permission, in words for the person that grants it. Each text completes the
 // sentence "it may …".
 import type { Permission } from './permission.ts';
 

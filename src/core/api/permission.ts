@@ -1,5 +1,5 @@
-// The vocabulary of permissions: resource → actions, as `resource:action`.
-// Roles and the rule that no key can make a stronger key live in src/access/keys.
+// The vocabulary of permissions: resource → actions, as `resource:action`. Roles and the rule that
+// no key can make a stronger key are in src/access/keys.
 
 export const resources = [
   'messages',

@@ -1,13 +1,13 @@
-// Schemas that resources share: the id in their path, flags in a query, the answer to a deletion;
-// and the ids within the value of a request, found by the schema of the request.
+// Schemas that resources share: the id in a path, flags in a query, the answer to a deletion. Also
+// finds the ids in a request by the schema of the request.
 import { z } from 'zod';
 import { ValidationError } from '../../platform/errors.ts';
 import { type IdKind, idPattern } from '../../platform/runtime/ids.ts';
 
-/** The kinds of ids that a schema accepts; the command line completes typed endings by them. */
+/** Kinds of ids that a schema accepts. The command line completes typed endings of ids by them. */
 export const idKinds = z.registry<{ kinds: readonly IdKind[] }>();
 
-/** An id of this kind; `problem` is the error for all remaining texts. */
+/** Schema of an id of this kind; `problem` is the error text for anything else. */
 export function idOf(kind: IdKind, problem: string) {
   return z
     .string()
@@ -66,13 +66,13 @@ export function instantAs(error: string) {
     .check(z.iso.datetime({ offset: true, error }));
 }
 
-/** An instant with an offset: `2026-01-05T12:00:00Z`. */
+/** Schema of an instant with an offset: `2026-01-05T12:00:00Z`. */
 export const instant = instantAs('must be an ISO 8601 instant');
 
-/** A bound of time: an instant, or a bare date, which means its first instant in UTC. */
+/** Schema of a bound: an instant, or a bare date, which means its first instant in UTC. */
 const time = z.union([instant, z.iso.date()], 'must be an ISO 8601 date or time');
 
-/** The bounds of time of a list, from a time on and before a time, each by two names. */
+/** Time bounds of a list. Each bound has two names. */
 export interface TimeRange {
   after?: string | null | undefined;
   since?: string | null | undefined;
@@ -80,7 +80,7 @@ export interface TimeRange {
   until?: string | null | undefined;
 }
 
-/** The start of a list of `things`. Fields of a stream, which has no end. */
+/** Returns the schema for the start of a list of `things`. A stream has only this bound. */
 export function timeStart(things: string) {
   return {
     after: time.optional().meta({ description: `Only ${things} from this time on` }),
@@ -88,7 +88,7 @@ export function timeStart(things: string) {
   };
 }
 
-/** The start and the end of a list of `things`. */
+/** Returns the schema for the start and the end of a list of `things`. */
 export function timeRange(things: string) {
   return {
     ...timeStart(things),
@@ -112,12 +112,12 @@ export function boundsOf(range: TimeRange): { from: number | undefined; to: numb
   return { from: boundOf(range, 'after', 'since'), to: boundOf(range, 'before', 'until') };
 }
 
-/** A boolean in a query string. */
+/** Schema of a boolean in a query string. */
 export const queryFlag = z
   .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])
   .transform((value) => value === true || value === 'true');
 
-/** Response to a deletion. */
+/** Schema of the response to a deletion. */
 export const deleted = z.object({
   success: z.boolean().describe('True: the deletion is done'),
   message: z.string().describe('Sentence for people about the deletion'),

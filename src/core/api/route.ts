@@ -1,6 +1,6 @@
-// A route is data: method, path, permission, schemas and a one-line `run`.
-// Areas export lists of them; daemon/http supplies the mechanics and derives OpenAPI from the same
-// schemas. A route cannot be declared without a permission, so the table fails closed.
+// A route is data: method, path, permission, schemas and a one-line `run`. Areas export lists of
+// routes. daemon/http runs them, and derives OpenAPI from the same schemas. A route without a
+// permission does not compile, so a forgotten check fails closed.
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import type { Noun } from './noun.ts';
@@ -15,7 +15,7 @@ export interface KeyConstraints {
   senders?: readonly string[] | undefined;
   /** Allowed From domains, in A-labels. */
   domains?: readonly string[] | undefined;
-  /** CIDR, such as `203.0.113.0/24`. */
+  /** Client networks in CIDR, such as `203.0.113.0/24`. */
   ipRanges?: readonly string[] | undefined;
   /** Limits the key to these mailboxes. */
   mailboxIds?: readonly string[] | undefined;
@@ -50,7 +50,7 @@ export interface Caller {
   roleName: string;
   /** Owner of the key, for rules that allow only a person. */
   owner: 'person' | 'service';
-  /** A test key reaches only simulator addresses and local mailboxes. */
+  /** Whether the key is a test key, which reaches only simulator addresses and local mailboxes. */
   isTest: boolean;
   /** Constraints of the key; null for a key without them, and for the operator. */
   constraints: KeyConstraints | null;
@@ -63,14 +63,14 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Request body in chunks, read on demand. */
 export interface StreamedBody {
-  /** A media type that the route takes. */
+  /** Media type of the body, accepted by the route. */
   type: string;
   chunks: AsyncIterable<Buffer>;
 }
 
-/** Response in chunks; each is made once the previous chunk was taken. */
+/** Response in chunks. Each chunk is made once the previous chunk was sent. */
 export interface StreamedAnswer {
-  /** A media type that the route streams. */
+  /** Media type of the answer, declared by the route. */
   type: string;
   texts: AsyncIterable<string | Buffer>;
 }
@@ -89,9 +89,9 @@ export interface RouteRequest<Params, Query, Headers, Body> {
   query: Query;
   headers: Headers;
   body: Body;
-  /** Unparsed request body; set only on routes with `takes`. */
+  /** Unparsed request body; only set on routes with `takes`. */
   stream?: StreamedBody | undefined;
-  /** Aborts once the caller is gone or must yield; set only on routes with `waits`. */
+  /** Aborts if the client disconnects or the request must yield; only for routes with `waits`. */
   signal?: AbortSignal | undefined;
 }
 
@@ -107,13 +107,13 @@ export interface Deprecation {
   replacement: string;
   /** Start of the deprecation, ISO 8601 (RFC 9745). */
   since: string;
-  /** Scheduled removal, ISO 8601 (RFC 8594). */
+  /** Time of the removal, ISO 8601 (RFC 8594). */
   sunset?: string;
 }
 
 /** Response that is a file. */
 export interface FileAnswer {
-  /** Declared type; it is sent as a type that no browser runs. */
+  /** Declared type. daemon/http sends it as a type that no browser runs. */
   contentType: string;
   filename: string | null;
   bytes: Buffer;
@@ -144,7 +144,7 @@ export interface RouteParts<
   /** OpenAPI operationId, camelCase. */
   name: string;
   summary: string;
-  /** Longer prose for the reference, where the summary is not enough. */
+  /** Longer text for the reference, where the summary is not enough. */
   description?: string;
   deprecated?: Deprecation;
   params?: Params;
@@ -164,16 +164,16 @@ export interface RouteParts<
    */
   drawsOnSendRate?: boolean | 'batch';
   /**
-   * Whether `run` waits for events, by a timer of its own. Such requests share places apart from
-   * the requests in work, and models have no such tool.
+   * Whether `run` waits for events with a timer. Such requests have a separate limit of
+   * concurrency, and models get no tool for them.
    */
   waits?: boolean;
-  /** Whether `run` returns a FileAnswer; `output` then only stands for it. */
+  /** Whether `run` returns a FileAnswer; `output` is then only a placeholder. */
   sendsFile?: boolean;
   /** Whether the route records a decision of a person. Models get no tool for it. */
   decides?: boolean;
   dryRun?: DryRun<z.output<Body>>;
-  /** Fields of the answer, as dotted paths, with secrets that no later answer shows. */
+  /** Dotted paths of secrets in the answer, which no later answer shows. */
   shownOnce?: readonly string[];
   output: Output;
   run(
@@ -234,12 +234,12 @@ export interface Route {
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;
 }
 
-/** Route with the type of the response. */
+/** A mounted route with the type of the answer. */
 export interface Answering<Answer> extends Route {
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<Answer>;
 }
 
-/** Right that an operation needs: a permission of the key, or to be the operator. */
+/** Right that an operation needs: a permission of the key, or the rights of the operator. */
 export type Right = Permission | 'operator';
 
 /** Part of a route that the door (src/service/door/door.ts) needs. */
@@ -264,8 +264,8 @@ export interface Doorway<Answer = unknown>
 }
 
 /**
- * Declares a route that faces ask within the process: it has no path over HTTP, and no place in the
- * reference. A key that is bound to mailboxes never reaches such a route.
+ * Declares a route for faces in this process, such as commands and the console: it has no path over
+ * HTTP, and no entry in the reference. A key that is bound to mailboxes never reaches it.
  */
 export function internalRoute<
   Answer,

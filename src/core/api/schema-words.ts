@@ -1,6 +1,5 @@
-// Problems of zod schemas in plain words, for requests and typed flags alike. Each problem reads on
-// after the name of the field: "subject: is required". A message that a schema gives itself goes
-// before these.
+// Problems of zod schemas in plain words, for requests and typed flags alike. Each text continues
+// the name of the field: "subject: is required". An error text in the schema itself has precedence.
 import type { z } from 'zod';
 import { findNearest } from '../config/nearest.ts';
 import { placeElsewhere, synonymsOf } from '../config/synonyms.ts';
@@ -48,8 +47,8 @@ function wrongType(expected: readonly string[], input: unknown): string {
 const longestShown = 300;
 
 /**
- * Returns the value to write in place of a string, as JSON: the list or object of an address, or
- * the list with the string. Undefined if the schema expects neither.
+ * Returns the JSON to write in place of a string, if the schema expects an object with an address
+ * or a list; else undefined.
  */
 function writtenFor(schema: unknown, input: unknown): string | undefined {
   if (typeof input !== 'string' || input.length > longestShown) return undefined;
@@ -78,7 +77,7 @@ function addressOf(input: string): { email: string; name?: string } {
   return { email: input.slice(start + 1, -1).trim(), ...(name !== '' && { name }) };
 }
 
-/** `a, b or c`. */
+/** Joins words as `a, b or c`. */
 function either(words: readonly string[]): string {
   if (words.length < 2) return words.join('');
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
@@ -109,7 +108,7 @@ function boundWords({ origin, exact, inclusive }: Bound, limit: number | bigint,
   return `must be ${inclusive === false ? beyond : within} ${limit}`;
 }
 
-/** Words for a value that fits none of several schemas: the types of all, or the last problem. */
+/** Words for a value that fits no schema of a union: all their types, or the last problem. */
 function unionWords(errors: readonly (readonly z.core.$ZodIssue[])[], input: unknown): string {
   const issues = errors.flatMap(([issue, ...others]) =>
     issue && others.length === 0 && issue.path.length === 0 ? [issue] : [],
@@ -125,7 +124,7 @@ function withExample(words: string, { inst, input }: RawIssue): string {
   return written === undefined ? words : `${words}: write ${written}`;
 }
 
-/** The error map of all requests; undefined leaves the words to zod. */
+/** Error map of zod for all requests; undefined leaves the text to zod. */
 export function schemaWords(issue: RawIssue): string | undefined {
   if (issue.input === undefined && /^invalid_(?:type|value|union)$/.test(issue.code ?? '')) {
     return isRequired;
@@ -152,9 +151,9 @@ export function schemaWords(issue: RawIssue): string | undefined {
   }
 }
 
-/** Unknown fields that get a suggestion: each is compared with every known field. */
+/** Most unknown fields with a suggestion: each is compared with every known field. */
 const mostSuggestions = 5;
-/** Longest name that gets a suggestion. */
+/** Longest unknown name that gets a suggestion. */
 const longestGuessed = 40;
 const deepestField = 6;
 
@@ -167,7 +166,7 @@ interface Inner {
   options?: readonly z.core.$ZodType[];
 }
 
-/** Adds the dotted paths of all fields below `path`; an entry of a list is `0`. */
+/** Adds the dotted paths of all fields below `path` to `found`; an entry of a list is `0`. */
 function collectFields(schema: z.core.$ZodType, path: readonly string[], found: Set<string>): void {
   if (path.length > deepestField) return;
   const { shape = {}, innerType, element, in: input, out, options = [] } = schema._zod.def as Inner;
@@ -195,12 +194,12 @@ function fieldsOf(schema: z.core.$ZodType): readonly string[] {
 const nameOf = (field: string) => field.slice(field.lastIndexOf('.') + 1);
 
 /**
- * Returns the field that an unknown field probably means: the same name elsewhere, a similar one
- * beside it, or a similar one elsewhere.
+ * Returns the field that an unknown field probably means: a field with the same name elsewhere, a
+ * similar name at the same place, or a similar name elsewhere.
  */
 function nearestField(schema: z.core.$ZodType, path: readonly string[], key: string) {
   const beside = path.map((part) => `${/^\d+$/.test(part) ? '0' : part}.`).join('');
-  // Further variants of a union may know the field itself.
+  // A variant of a union may know the field at this place, so that place is left out.
   const fields = fieldsOf(schema).filter((field) => field !== beside + key);
   const elsewhere = fields.find((field) => nameOf(field) === key);
   if (elsewhere !== undefined) return elsewhere;
@@ -218,7 +217,10 @@ function nearestField(schema: z.core.$ZodType, path: readonly string[], key: str
   return nearest && fields.find((field) => nameOf(field) === nearest);
 }
 
-/** Returns the fields that a name of another mail service means: beside it, or elsewhere. */
+/**
+ * Returns the fields that a name of a different mail service means: at the same place, or
+ * elsewhere.
+ */
 function meantFields(
   fields: readonly string[],
   path: readonly string[],
@@ -232,7 +234,7 @@ function meantFields(
   return others.length > 0 ? either(others) : undefined;
 }
 
-/** Returns the place of a value outside the body, for a top-level name that no field has. */
+/** Returns words about a value that belongs outside the body, for an unknown top-level name. */
 function placeOutside(schema: z.core.$ZodType, path: readonly string[], key: string) {
   const words = path.length === 0 ? placeElsewhere(key) : undefined;
   if (words === undefined) return undefined;
@@ -242,7 +244,7 @@ function placeOutside(schema: z.core.$ZodType, path: readonly string[], key: str
   return isTaken || (isScheduled && !fields.includes('email.subject')) ? undefined : words;
 }
 
-/** Returns a function that words unknown fields of a request: the first few with a suggestion. */
+/** Returns a function that describes unknown fields. The first few get a suggestion. */
 export function unknownFieldWords(schema: z.core.$ZodType) {
   let left = mostSuggestions;
   return (path: readonly string[], key: string): string => {

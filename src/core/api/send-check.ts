@@ -1,5 +1,5 @@
-// A check of a send: a single reason to refuse it, evaluated for a whole batch at once. The checks
-// of an area are in a file `send-checks.ts` or a file named for the subject.
+// A check of sends: a single reason to refuse a send, evaluated for a whole batch at once. The
+// checks of an area are in a file `send-checks.ts` or a file named for the subject.
 // src/outbound/queue/schedule/send-checks.ts states their order.
 
 import type { ServiceError } from '../../platform/errors.ts';
@@ -21,9 +21,8 @@ export interface SendCheck<When extends Asked, Send> {
   name: string;
   asked: When;
   /**
-   * Reads the data that the whole batch needs, once, and may complete its sends for later checks.
-   * Refuses nothing itself, so that a bad send does not fail the batch: the returned function
-   * refuses.
+   * Reads the data that the whole batch needs, once, and may complete sends for later checks. It
+   * does not refuse, as a bad send must not fail the batch: the returned function refuses.
    */
   prepare: (app: App, trx: Db, sends: readonly Send[]) => Refuse<Send> | Promise<Refuse<Send>>;
 }

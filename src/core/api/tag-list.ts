@@ -1,5 +1,5 @@
-// Changes of a resource's tags. Tags are compared in any case: each occurs once, in the order in
-// which it was added and as it was first written.
+// Changes of a resource's tags. Tags are compared without case. Each tag occurs once, spelled and
+// placed as it was first added.
 import { ValidationError } from '../../platform/errors.ts';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 
@@ -15,7 +15,7 @@ export function uniqueTags(tags: readonly string[] = []): string[] {
   return [...byFolded.values()];
 }
 
-/** Returns the tags of `has`, each once and as `had` writes it. */
+/** Returns the tags of `has`, each once and in the spelling of `had`. */
 export function keptTags(had: readonly string[], has: readonly string[]): string[] {
   const written = new Map(had.map((tag) => [foldCase(tag), tag]));
   return uniqueTags(has).map((tag) => written.get(foldCase(tag)) ?? tag);
@@ -36,7 +36,7 @@ export function withoutTags(tags: readonly string[]): TagsAfter {
   return (had) => had.filter((tag) => !removed.has(foldCase(tag)));
 }
 
-/** Returns the tags to remove from an index and to add to it. */
+/** Returns the tags to remove from an index and the tags to add. */
 export function tagMoves(had: readonly string[], has: readonly string[]) {
   return { lost: withoutTags(has)(had), found: withoutTags(had)(has) };
 }

@@ -10,16 +10,16 @@ import { schemaWords, unknownFieldWords } from './schema-words.ts';
 const inPlainWords = { error: schemaWords };
 
 const mostFieldErrors = 100;
-/** Limit of texts that are checked for forbidden characters in a value that is refused anyway. */
+/** Most texts checked for forbidden characters in a value that has a problem already. */
 const mostTextsLookedAt = 1_000;
-/** Largest depth of a JSON body. */
+/** Largest nesting of a JSON body. */
 const deepestText = 64;
 
 export type Checked<T> = { data: T } | { error: ValidationError };
 
 /**
- * Checks `value`. `where` names the part in the message (body, query, path, headers, entry). With
- * `hasPlainTexts`, the texts are known to have no forbidden characters.
+ * Checks `value` by a schema. `where` names the part in the message (body, query, path, headers,
+ * entry). With `hasPlainTexts`, the texts are known to have no forbidden characters.
  */
 export function checkWith<T extends z.ZodType>(
   schema: T,
@@ -50,11 +50,11 @@ export function parseWith<T extends z.ZodType>(
   return checked.data;
 }
 
-/** Part of a request: a schema and a value. */
+/** Part of a request: the schema and the value. */
 interface Part {
   schema: z.ZodType | undefined;
   value: unknown;
-  /** Passed to `checkWith` as `hasPlainTexts`. */
+  /** Whether the texts are known to have no forbidden characters. */
   isPlain?: boolean;
 }
 
@@ -85,7 +85,7 @@ export function parseParts<Name extends string>(
   return parsed as Record<Name, unknown>;
 }
 
-/** Default schemas of a part: accept no fields. */
+/** Schema of a part for which a route declares none: it accepts no fields. */
 const nothing = z.strictObject({});
 const noBody = nothing.optional();
 
@@ -94,20 +94,20 @@ export function requestSchemas({ params, query, body }: Pick<Route, 'params' | '
   return { path: params ?? nothing, query: query ?? nothing, body: body ?? noBody };
 }
 
-/** Object without a prototype, as an unknown field may be named `constructor` or `__proto__`. */
+/** Returns an object without a prototype: an unknown field may be `__proto__`. */
 function newFields(): FieldErrors {
   return Object.create(null);
 }
 
 /**
- * Returns the problems by field, as the API answers them. An unknown field is named by the path of
- * the field.
+ * Returns the problems by field, as in an answer of the API. The path of an unknown field is the
+ * name.
  */
 function fieldsOf(error: z.ZodError, schema: z.ZodType, where: string): FieldErrors {
   const fields = newFields();
   const unknownField = unknownFieldWords(schema);
   const issues = error.issues.slice(0, mostFieldErrors);
-  // A value of another type has no meaningful length or form.
+  // Length and form of a value are not checked if the type is wrong.
   const ofAnotherType = new Set(
     issues.flatMap(({ code, path }) => (code === 'invalid_type' ? path.join('.') : [])),
   );
@@ -162,7 +162,7 @@ function addTextProblems(
   if (typeof value !== 'object' || value === null || path.length > deepestText) return;
   // Skips the content of a list or map that is refused as a whole: it may be long.
   if (path.length > 0 && fields[path.join('.')] !== undefined) return;
-  // The list of 100,000 entries takes longer than this loop, which mostly ends early.
+  // `for in` mostly ends early; `Object.keys` of 100,000 entries would take longer than this loop.
   for (const key in value) {
     const entry = (value as Record<string, unknown>)[key];
     const inner = [...path, key.replaceAll('\0', '\uFFFD').toWellFormed()];

@@ -1,5 +1,5 @@
-// Blobs: attachments and raw mail. Content of at least `storage.inlineBytes` lies as an object
-// outside the database, where `storage.driver` says so; all remaining content lies in the row.
+// Blobs: attachments and raw mail. Content of at least `storage.inlineBytes` is an object outside
+// the database, if `storage.driver` says so. All remaining content is in the row.
 //
 // An object is durable before the blob that names it is committed:
 //
@@ -37,15 +37,15 @@ import {
 } from './queries.ts';
 import type { Bucket } from './s3.ts';
 
-/** Seconds after which a client may repeat what the place of objects could not take. */
+/** Seconds after which a client may repeat a request that failed because the file store did. */
 const retryAfterSeconds = 5;
 
-/** Returns the folder of driver `filesystem`. */
+/** Returns the folder for the driver `filesystem`. */
 export function blobFolder(dataDir: string): string {
   return join(dataDir, 'blobs');
 }
 
-/** Returns the bucket of the configuration; null if a setting of it is missing. */
+/** Returns the bucket of the configuration; null if a setting of the bucket is missing. */
 export function bucketIn({ storage }: App['config']): Bucket | null {
   const { endpoint, bucket, accessKeyId, secretAccessKey, ...others } = storage.s3;
   if (!(endpoint && bucket && accessKeyId && secretAccessKey)) return null;
@@ -90,13 +90,13 @@ export async function putObject(app: App, object: PlacedObject, content: Buffer)
 
 const digestOf = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
-/** Keys of the objects that have this content, by organization. */
+/** Keys of the objects that were made durable for a content, by organization. */
 const staged = new WeakMap<Buffer, Map<string, string>>();
 
 /**
- * Stores large contents outside the database, if the configuration says so. `draftBlob` then finds
- * them there. Returns undefined if there is nothing to do.
- * @throws CapacityError if the place does not take them
+ * Stores large contents outside the database, if the configuration says so. `draftBlob` then refers
+ * to them. Returns undefined if nothing is to be stored.
+ * @throws CapacityError if the file store fails
  */
 export function stageContents(
   app: App,
@@ -117,7 +117,7 @@ async function stageAll(
   contents: readonly Buffer[],
   driver: ObjectDriver,
 ): Promise<void> {
-  // Sequentially: a mail has few large files, and all of them are in memory already.
+  // In series: a mail has few large files, and all of them are in memory already.
   for (const content of contents) {
     const key = await storeObject(app, organizationId, content, driver);
     if (key === null) continue;
@@ -129,7 +129,7 @@ async function stageAll(
 /**
  * Makes content durable as an object and returns the key; null while an equal object is being
  * removed.
- * @throws CapacityError if the file store does not take it
+ * @throws CapacityError if the file store fails
  */
 export async function storeObject(
   app: App,
@@ -153,7 +153,7 @@ export async function storeObject(
   return key;
 }
 
-/** Returns the object of a key, a new object if there was none. */
+/** Returns the object of a key; inserts a new object if the store has none. */
 async function wantedObject(
   app: App,
   trx: Db,
@@ -167,13 +167,11 @@ async function wantedObject(
   if (known) return known;
   const sealed_key = await newSealedKey(app, trx, key);
   await insertObject(trx, { key, driver, state: 'writing', size, sealed_key, unused_at: now });
-  // Another process may have been first.
+  // Another process may have inserted the object first.
   return findObject(trx, key);
 }
 
-/**
- * Makes a key for an object, encrypted with the root key; null if objects are not to be encrypted.
- */
+/** Makes the encryption key of an object, encrypted with the root key; null without encryption. */
 async function newSealedKey(app: App, trx: Db, key: string): Promise<string | null> {
   if (!app.config.storage.encrypt) return null;
   await holdRootKey(app, trx);
@@ -181,8 +179,8 @@ async function newSealedKey(app: App, trx: Db, key: string): Promise<string | nu
 }
 
 /**
- * Drafts the row of a blob: `front`, then `content`, which lies outside the database if it was
- * staged.
+ * Drafts the row of a blob with the bytes `front` and `content`. If `content` was staged, the row
+ * refers to the object instead.
  */
 export function draftBlob(
   app: App,
@@ -203,7 +201,7 @@ export function draftBlob(
 }
 
 /**
- * Inserts blobs. Their objects are used from then on.
+ * Inserts blobs, which marks their objects as used.
  * @throws CapacityError if an object was removed meanwhile
  */
 export async function insertBlobs(trx: Db, rows: readonly BlobRow[]): Promise<void> {
@@ -228,7 +226,7 @@ export async function readBlob(app: App, id: string): Promise<Buffer | undefined
     return Buffer.concat([data, await readObject(app, { key, driver, sealed_key, size })]);
   } catch (error) {
     if (error instanceof NoBlobError) {
-      // It may have moved since the row was read.
+      // The content may have moved since the row was read.
       const now = await findPlacedBlob(app.store.db, id);
       if (now && now.driver !== driver) return readBlob(app, id);
     }

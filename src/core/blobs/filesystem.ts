@@ -8,8 +8,8 @@ import { type BlobPlace, NoBlobError, tooLong } from './place.ts';
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /**
- * Opens the files below `root`, which the first `put` makes. Blobs are for the owner of the process
- * only.
+ * Opens the files below `root`, which the first `put` makes. Only the account of the process may
+ * read them.
  */
 export function filesystemPlace(root: string): BlobPlace {
   const pathOf = (key: string) => {
@@ -63,8 +63,8 @@ async function writeDurably(path: string, bytes: Buffer): Promise<void> {
 }
 
 /**
- * Makes a directory and all directories above it. Each new directory is durable, as the entry of
- * the directory above it.
+ * Makes a directory and all directories above it. Syncs the parent of each new directory, so that
+ * the entry is durable.
  */
 async function makeDirectory(path: string): Promise<void> {
   const isThere = await stat(path).then(

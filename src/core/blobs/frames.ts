@@ -36,7 +36,7 @@ function nonceOf(prefix: Buffer, number: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-/** Encrypts bytes. A key must not seal more than a single content. */
+/** Encrypts bytes. A key may be used for a single content only. */
 export function seal(key: Buffer, plain: Buffer, random: Random): Buffer {
   const prefix = Buffer.from(random.bytes(prefixBytes));
   const count = frameCount(plain.length);

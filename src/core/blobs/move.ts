@@ -1,5 +1,5 @@
 // Moves large contents to a different place while daemons run. Each step is a single commit that
-// changes a blob or an object only if it is as it was read. A repetition finds what is left.
+// changes a blob or an object only if it is unchanged since it was read. A repeat finishes.
 
 import { rowsOfPages } from '../../platform/store/rows/row-pages.ts';
 import type { App } from '../app.ts';
@@ -22,7 +22,7 @@ import {
 
 const perPage = 100;
 
-/** A place of contents. */
+/** Place of large contents. */
 export type StorageDriver = App['config']['storage']['driver'];
 
 export interface Moved {
@@ -30,12 +30,12 @@ export interface Moved {
   bytes: number;
 }
 
-/** Learns how many of all files were looked at. */
+/** Called with the number of files checked so far, and of all files. */
 export type OnMoved = (done: number, total: number) => void;
 
 /**
  * Moves files of at least `storage.inlineBytes` to a place, or all back into the database.
- * @throws CapacityError if the place does not take them; Error for a file that cannot be read
+ * @throws CapacityError if the place fails; Error for a file that cannot be read
  */
 export async function moveBlobs(app: App, to: StorageDriver, onMoved: OnMoved): Promise<Moved> {
   const { inside, outside } = await countBlobs(app.store.db, app.config.storage.inlineBytes);
@@ -59,7 +59,7 @@ export async function moveBlobs(app: App, to: StorageDriver, onMoved: OnMoved): 
   return moved;
 }
 
-/** Learns the size of a file that was moved; null for a file that was deleted meanwhile. */
+/** Called with the size of a moved file; null for a file that was deleted meanwhile. */
 type Count = (bytes: number | null) => void;
 
 async function moveInside(app: App, count: Count): Promise<void> {
@@ -115,14 +115,12 @@ async function readUnmoved(app: App, row: BlobObjectRow): Promise<Buffer | null>
 }
 
 /**
- * Copies an object, then names the new place, then removes the old copy. Parallel moves may do the
- * same: the object keeps the key, so that all copies are the same. A copy without a row costs only
- * space.
+ * Copies an object, then records the new place, then removes the old copy. Parallel moves are safe:
+ * the object keeps the key, so all copies are the same. A copy without a row costs only space.
  *
- * A move in the opposite direction may remove the copy that this move made, as the old copy there
- * has the same name. If that happens before this move looks for the copy, this move makes it again.
- * If that happens later, the row names the old place by then, and the opposite move makes the copy
- * again.
+ * A move in the opposite direction may remove the copy that this move made, because both copies
+ * have the same name. Before this move checks the copy, this move makes it again. After the check,
+ * the row names the old place, and the opposite move makes the copy again.
  */
 async function moveObject(app: App, row: BlobObjectRow, to: ObjectDriver): Promise<boolean> {
   const { store } = app;

@@ -1,5 +1,5 @@
-// The port to a place of blobs outside the database. A key names the content, which never changes.
-// Only the encryption may change.
+// Interface to a place of blobs outside the database. The content of a key never changes, only the
+// encryption may.
 
 /**
  * Stores bytes by key, as `ORGANIZATION/DIGEST`. Each method may reject with an Error that names

@@ -7,17 +7,17 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 export class BlobRow {
   id!: string;
   organization_id!: string;
-  /** Length of the whole. */
+  /** Length of the whole blob, including the object. */
   size!: number;
   data!: Buffer;
   object_key!: string | null;
   created_at!: number;
 }
 
-/** Where an object lies. */
+/** Kind of place of an object. */
 export type ObjectDriver = 'filesystem' | 's3';
 
-/** `writing`: it may be missing in the file store; `removing`: no blob may refer to it any more. */
+/** State of an object. `writing`: it may still be missing. `removing`: no blob may refer to it. */
 export type ObjectState = 'writing' | 'stored' | 'removing';
 
 export class BlobObjectRow {
@@ -25,13 +25,13 @@ export class BlobObjectRow {
   key!: string;
   driver!: ObjectDriver;
   state!: ObjectState;
-  /** Length of the content. */
+  /** Length of the content before encryption. */
   size!: number;
   /**
    * The key of the object, encrypted with the root key; null for an object that is not encrypted.
    */
   sealed_key!: string | null;
-  /** Time since which it may be without a blob; null while a blob refers to it. */
+  /** Time since which no blob may refer to the object; null while a blob does. */
   unused_at!: number | null;
 }
 
@@ -42,7 +42,7 @@ interface BlobTables {
 
 const own = ownTables<BlobTables>();
 
-/** Dates objects with a date after `latest` as unused now. */
+/** Sets dates after `latest` of unused objects to the present. */
 export const bringUnusedToPresent = own.toPresent('blob_objects', 'unused_at');
 
 export const insertBlobRows = own.bulkInsert('blobs', BlobRow);
@@ -69,14 +69,14 @@ export const findSmallBlobs = own.all(
   (rows) => new Map(rows.map(({ id, data }) => [id, data])),
 );
 
-/** Deletes blobs. Their objects stay until the sweep finds them unused. */
+/** Deletes blobs. The sweep finds their unused objects later. */
 export const deleteBlobs = own.run((db, ids: readonly string[]) =>
   db.deleteFrom('blobs').where('id', ...isOneOf(db, ids)),
 );
 
 export interface StoredBytes {
   organization_id: string;
-  /** Count of rows. */
+  /** Number of rows. */
   count: number;
   bytes: number;
 }
@@ -103,7 +103,7 @@ const setUsed = own.change((db, keys: readonly string[]) =>
     .where('state', '<>', 'removing'),
 );
 
-/** Keeps objects for blobs of this transaction. Returns false if any of them is being removed. */
+/** Locks objects for blobs of this transaction. Returns false if any of them is being removed. */
 export async function useObjects(db: Db, keys: readonly string[]): Promise<boolean> {
   await lockObjects(db, keys);
   return (await setUsed(db, keys)) === keys.length;
@@ -128,7 +128,7 @@ export const insertObject = own.change((db, row: BlobObjectRow) =>
     .onConflict((conflict) => conflict.column('key').doNothing()),
 );
 
-/** Dates the want of an object without a blob again, so that it stays for some time. */
+/** Sets the date of an object without a blob to now, so that it is kept for a blob that follows. */
 export const wantObject = own.run((db, key: string, now: number) =>
   db
     .updateTable('blob_objects')
@@ -142,8 +142,7 @@ const isUnused = sql<boolean>`not exists (
   select 1 from blobs where blobs.object_key = blob_objects.key)`;
 
 /**
- * Returns objects without a blob whose time is not known, in the order of keys. Looks at
- * `limit` objects.
+ * Returns objects without a blob and without a date, in the order of keys. Checks `limit` objects.
  */
 export const findNewlyUnused = own.all((db, after: string, limit: number) =>
   db
@@ -181,7 +180,7 @@ export const findLongUnused = own.all((db, before: number, limit: number) =>
     .limit(limit),
 );
 
-/** Marks an object to be removed, if it is still unused since before that time. */
+/** Marks an object for removal, if it has been unused since before that time. */
 export const beginRemoval = own.change((db, key: string, before: number) =>
   db
     .updateTable('blob_objects')
@@ -191,7 +190,7 @@ export const beginRemoval = own.change((db, key: string, before: number) =>
     .where(isUnused),
 );
 
-/** Takes the date off an object that a blob refers to. */
+/** Removes the date of an object that a blob refers to. */
 export const clearUnused = own.run((db, key: string, before: number) =>
   db
     .updateTable('blob_objects')
@@ -201,13 +200,13 @@ export const clearUnused = own.run((db, key: string, before: number) =>
     .where('state', '<>', 'removing'),
 );
 
-/** Deletes the row of an object that the file store no longer has. */
+/** Deletes the row of an object that was removed from the file store. */
 export const endRemoval = own.run((db, key: string) =>
   db.deleteFrom('blob_objects').where('key', '=', key).where('state', '=', 'removing'),
 );
 
 /**
- * Returns blobs after `after` that lie whole in the database and have at least `leastBytes`, by id.
+ * Returns blobs after `after` that are whole in the database and have at least `leastBytes`, by id.
  */
 export const findLargeInside = own.all((db, after: string, leastBytes: number, limit: number) =>
   db
@@ -244,7 +243,7 @@ export const findObjectsElsewhere = own.all(
       .limit(limit),
 );
 
-/** Puts the data of a blob into an object that has it. Returns 0 for a blob that was changed. */
+/** Moves the data of a blob to an object with the same content. Returns 0 for a changed blob. */
 export const putOutside = own.change((db, id: string, key: string) =>
   db
     .updateTable('blobs')
@@ -253,7 +252,7 @@ export const putOutside = own.change((db, id: string, key: string) =>
     .where('object_key', 'is', null),
 );
 
-/** Puts the whole of a blob into the data of the row. Returns 0 for a blob that was changed. */
+/** Moves the whole content of a blob into the row. Returns 0 for a blob that was changed. */
 export const putInside = own.change((db, id: string, key: string, data: Buffer) =>
   db
     .updateTable('blobs')
@@ -263,8 +262,8 @@ export const putInside = own.change((db, id: string, key: string, data: Buffer) 
 );
 
 /**
- * Records that an object lies in a different place. Returns 0 for an object that was moved or
- * removed meanwhile.
+ * Records that an object is in a different place. Returns 0 for an object that was moved or removed
+ * meanwhile.
  */
 export const replaceDriver = own.change((db, was: BlobObjectRow, driver: ObjectDriver) =>
   db

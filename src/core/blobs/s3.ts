@@ -1,7 +1,7 @@
 // Blobs in a bucket of an S3 service: AWS, Garage, SeaweedFS, R2, Ceph and similar services. s3mini
-// signs the requests (Signature Version 4) and divides large bodies into parts. Rows of the store
-// say what the bucket has, so that nothing here lists a bucket or depends on conditional requests,
-// in which the services differ.
+// signs the requests (Signature Version 4) and divides large bodies into parts. The store has a row
+// for each object. So nothing here lists a bucket, or needs conditional requests, in which the
+// services differ.
 import { S3mini, S3ServiceError } from 's3mini';
 import { messageOf } from '../../platform/errors.ts';
 import { type Clock, sleep } from '../../platform/runtime/clock.ts';
@@ -15,17 +15,17 @@ export interface Bucket {
   bucket: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Whether the bucket is in the path of URLs; else it is in their host. */
+  /** Whether URLs have the bucket in the path; otherwise in the host. */
   pathStyle: boolean;
 }
 
-/** Bodies above this are uploaded in parts of this size. */
+/** Larger bodies are uploaded in parts of this size. */
 const partBytes = 16 * 1024 * 1024;
 const requestMs = 30_000;
-/** Pauses before the second try and the third. */
+/** Pauses before the second and the third attempt. */
 const pausesMs = [200, 800];
 
-/** Opens a bucket. Nothing is sent before the first call. `fetch` opens the connections. */
+/** Opens a bucket without sending anything before the first call. Requests go through `fetch`. */
 export function s3Place(bucket: Bucket, clock: Clock, fetch = globalThis.fetch): BlobPlace {
   const s3 = new S3mini({
     accessKeyId: bucket.accessKeyId,
@@ -55,8 +55,7 @@ function urlOf({ endpoint, bucket, pathStyle }: Bucket): string {
 }
 
 /**
- * Uploads bytes, then asks for their length: some services answer 200 before they know that they
- * failed.
+ * Uploads bytes, then asks for their length: some services answer 200 before they notice a failure.
  */
 async function putWhole(s3: S3mini, key: string, bytes: Buffer): Promise<void> {
   const answer = await s3.putAnyObject(key, bytes);
@@ -74,7 +73,7 @@ async function getWhole(s3: S3mini, key: string, mostBytes: number): Promise<Buf
   let length = 0;
   for await (const piece of answer.body) {
     length += piece.length;
-    // Leaving the loop cancels the download.
+    // The throw leaves the loop, which cancels the download.
     if (length > mostBytes) throw tooLong(key, mostBytes);
     pieces.push(piece);
   }
@@ -85,12 +84,12 @@ async function removeOne(s3: S3mini, key: string): Promise<void> {
   try {
     await s3.deleteObject(key);
   } catch (error) {
-    // Some services answer 404 for a missing key.
+    // Deleting a missing key succeeds, but some services answer 404.
     if (statusOf(error) !== 404) throw error;
   }
 }
 
-/** Repeats a call after faults that pass. @throws NoBlobError; an Error that names the bucket */
+/** Repeats a call after temporary faults. @throws NoBlobError; an Error that names the bucket */
 async function withRetries<T>(
   clock: Clock,
   { bucket, endpoint }: Bucket,
@@ -117,8 +116,8 @@ function statusOf(error: unknown): number | null {
 }
 
 /**
- * Tells whether a further try may succeed. A request that outran the time limit is not repeated:
- * the caller waits.
+ * Tells whether a repeat may succeed. A request that timed out is not repeated, because the caller
+ * is waiting.
  */
 function isPassing(error: unknown): boolean {
   const status = statusOf(error);

@@ -1,5 +1,5 @@
-// Removes objects that no blob refers to, a day after the last blob is gone. Looks at all objects:
-// deletions of mail then need not lock shared objects.
+// Removes objects that no blob refers to, a day after the last blob is gone. Checks all objects, so
+// that deletions of mail need not lock shared objects.
 import { messageOf } from '../../platform/errors.ts';
 import type { App } from '../app.ts';
 import { timeOfAge } from '../clock/age.ts';
@@ -13,9 +13,7 @@ import {
   findNewlyUnused,
 } from './queries.ts';
 
-/**
- * Time between the last blob of an object and the removal: more than any request or attempt takes.
- */
+/** Time between the end of an object's last blob and the removal: more than any request takes. */
 export const unusedForMs = 86_400_000;
 const perLook = 500;
 const perRemoval = 100;
@@ -63,8 +61,7 @@ async function removeLongUnused(app: App, signal: AbortSignal): Promise<number> 
       try {
         await (await placeOf(app, driver)).remove(key);
       } catch (error) {
-        // The next sweep continues. The file store is out of order, so that further removals would
-        // fail too.
+        // The file store fails, so further removals would fail too. The next sweep continues.
         log.warn({ err: error, driver }, `an unused file is not removed: ${messageOf(error)}`);
         return removed;
       }

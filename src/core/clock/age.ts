@@ -1,4 +1,4 @@
-// The age of data. A wrong clock makes nothing old:
+// The age of data, for deletions by age. A wrong clock must not make data old:
 //
 //   the clock                                          | data that is deleted by age
 //   ---------------------------------------------------+------------------------------------------------------
@@ -14,8 +14,8 @@ import { type ClockStateRow, findClockState } from './queries.ts';
 const trustedAfterMs = 3_600_000;
 
 /**
- * Returns the stored state of a clock that is trusted: wall and steady time have agreed for an
- * hour. Else null.
+ * Returns the stored state of the clock if wall and steady time have agreed for an hour; null
+ * otherwise.
  */
 async function trustedState(app: App): Promise<Partial<ClockStateRow> | null> {
   const { clock, store } = app;

@@ -1,5 +1,5 @@
-// The heartbeat of the store's clock. It finds a jump between two runs, and stores jumps for the
-// time after a restart.
+// The heartbeat of the store's clock. It detects jumps of the clock between two runs of a daemon,
+// and stores jumps for later runs.
 //
 //   a start                                           | then
 //   --------------------------------------------------+------------------------------------------
@@ -13,7 +13,7 @@ import type { App } from '../app.ts';
 import { findClockState, storeBeat, storeJump } from './queries.ts';
 
 const beatMs = 60_000;
-/** Most time that a heartbeat counts as watched. */
+/** Most time that a heartbeat adds to the time without a jump. */
 const mostWatchedMs = 2 * beatMs;
 const longestStopMs = 86_400_000;
 const longestAgeMs = 366 * 86_400_000;
@@ -25,9 +25,7 @@ function jumpOfStart(now: number, beatAt: number): number {
   return passedMs < -jumpToleranceMs || passedMs > longestStopMs ? passedMs : 0;
 }
 
-/**
- * Records a jump. Times of earlier jumps no longer count once both times have agreed for a year.
- */
+/** Records a jump. Earlier jumps are forgotten once wall and steady time have agreed for a year. */
 async function recordJump(trx: Db, now: number, jumpMs: number): Promise<void> {
   const state = await findClockState(trx);
   const isOver = (state?.agreed_ms ?? 0) > longestAgeMs;
@@ -37,7 +35,7 @@ async function recordJump(trx: Db, now: number, jumpMs: number): Promise<void> {
 }
 
 /**
- * Starts the heartbeat of a daemon, before all work that falls due by the clock. The returned
+ * Starts the heartbeat of a daemon, before all work that depends on due times. The returned
  * function ends it with a last beat.
  */
 export async function startHeartbeat(app: App): Promise<() => Promise<void>> {

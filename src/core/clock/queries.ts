@@ -1,4 +1,4 @@
-// Owner of `clock_state`, a table of a single row.
+// All SQL on `clock_state`, a table of a single row.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -7,14 +7,13 @@ export interface ClockStateRow {
   /** Time of the last heartbeat of any daemon; 0 before the first. */
   beat_at: number;
   /**
-   * Milliseconds since the last jump in which wall and steady time agreed, as heartbeats counted
-   * them.
+   * Milliseconds since the last jump for which wall and steady time agreed, as heartbeats counted.
    */
   agreed_ms: number;
   /** Time right after the last jump; null without a jump. */
   jumped_at: number | null;
   jump_ms: number | null;
-  /** Earliest time after a jump back: rows from then on may be younger than their times say. */
+  /** Earliest time after a jump back: rows with later times may be younger than they seem. */
   behind_from: number | null;
 }
 
@@ -38,7 +37,7 @@ export async function storeBeat(db: Db, now: number, mostMs: number): Promise<vo
     .execute();
 }
 
-/** Records a jump; agreement counts anew from it. */
+/** Records a jump, after which agreement is counted from zero. */
 export const storeJump = own.run(
   (db, jump: { now: number; jumpMs: number; behindFrom: number | null }) =>
     db.updateTable('clock_state').set({

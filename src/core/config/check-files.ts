@@ -1,12 +1,12 @@
-// Checks the files that a configuration names, by reading them as the daemon would. So `svc config
-// check` finds what would stop a start. config.ts checks the values.
+// Checks the files that a configuration names, by reading them as the daemon would. `svc config
+// check` thus finds faults that would prevent a start. config.ts checks the values.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { loadProviders } from '../../mail/smtp/load-providers.ts';
 import type { LoadedConfig } from './config.ts';
 
-/** Findings, a readable line each: place, key and fault. */
+/** Findings, a line each: place, key and fault. */
 export interface FileFindings {
   /** Faults that prevent the daemon from starting. */
   problems: string[];

@@ -39,7 +39,7 @@ interface LoadRequest {
   /** Overrides defaults, file and environment; for flags of a command and for tests. */
   overrides?: ConfigInput;
   /**
-   * Accepts missing secrets, and a user name without a password: for commands, which use only the
+   * Accepts missing secrets, and a user name without a password, for commands that only use the
    * store.
    */
   withoutSecrets?: boolean;
@@ -53,7 +53,7 @@ export interface LoadedConfig {
   file: string | null;
   /** Places where a file is looked for, as absolute paths in order of precedence. */
   usualPlaces: readonly string[];
-  /** Warnings, a readable line each. */
+  /** Warnings, a line each. */
   warnings: string[];
 }
 
@@ -244,7 +244,7 @@ interface EnvironmentRequest {
   withoutSecrets: boolean;
 }
 
-/** Returns the variable that names a file with the value, which only secrets have. */
+/** Returns the variable with the path of a file that has the value; only for secrets. */
 function fileVariableOf({ path, variable }: ConfigKey): string | undefined {
   return secretKeys.includes(path) ? `${variable}_FILE` : undefined;
 }

@@ -86,7 +86,7 @@ function shortPath(path: string, cwd: string): string {
   return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
 }
 
-/** Returns the places for a configuration file if none is named, in their order. */
+/** Returns the default places of a configuration file, in the order of their precedence. */
 export function usualPlaces(env: Environment, cwd: string): string[] {
   const xdg = env.XDG_CONFIG_HOME;
   const userConfig = xdg && isAbsolute(xdg) ? xdg : join(env.HOME || homedir(), '.config');

@@ -4,14 +4,14 @@
 import { z } from 'zod';
 import { configSchema, secretKeys } from './schema.ts';
 
-/** A key with a value (never a section). */
+/** A key of the configuration with a value; a section is not a key. */
 export interface ConfigKey {
   /** Dotted path: `http.port`. */
   path: string;
   /** Environment variable: `SVC_HTTP_PORT`. */
   variable: string;
   defaultValue: unknown;
-  /** Reason in a single line, for the example file. */
+  /** Reason for the key in a single line, for the example file. */
   reason: string;
   /** Form in which an environment variable is parsed. */
   form: 'text' | 'number' | 'boolean' | 'json';

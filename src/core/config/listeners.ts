@@ -2,10 +2,10 @@
 import type { Config } from './schema.ts';
 
 interface ConfiguredListener {
-  /** The field of the port. */
+  /** Dotted path of the key with the port. */
   path: string;
   host: string;
-  /** 0: the system picks a port; null: off. */
+  /** Port of the listener. 0: the system chooses a port; null: the listener is off. */
   port: number | null;
 }
 

@@ -1,7 +1,6 @@
-// Mistakes in a configuration. Formats the mistakes found by the schema for the author of the file:
-// place, key, found and expected value, never a secret. Then checks the rules between keys, once
-// each value is valid by itself: a contradiction prevents the start, a doubt causes a warning.
-// schema.ts has the bounds of single values.
+// Formats the mistakes that the schema finds in a configuration: place, key, found and expected
+// value, never a secret. Also checks the rules between keys that are valid alone: a contradiction
+// prevents the start, a doubt causes a warning. schema.ts has the bounds of single values.
 
 import type { z } from 'zod';
 import { isLoopbackHost, parseRange } from '../../platform/net/network-address.ts';
@@ -77,7 +76,7 @@ export function describeIssue(issue: Issue, locate: Locate): string[] {
   ];
 }
 
-/** A contradiction at `path`, caused by the value at `because`. */
+/** Contradiction of the value at `path` with the value at `because`. */
 export interface Contradiction {
   path: string;
   because: string;
@@ -101,7 +100,7 @@ function tlsContradictions({ smtp }: Config): Contradiction[] {
   ];
 }
 
-/** Finds settings of PostgreSQL beside a SQLite file, and files or URLs that cannot count. */
+/** Finds PostgreSQL settings beside a SQLite file, and files or URLs without effect. */
 function databaseContradictions({ database }: Config): Contradiction[] {
   const { url, ssl, listenUrl } = database;
   const isFile = (text: string) => text.startsWith('sqlite:');
@@ -226,7 +225,7 @@ function acmeContradictions({ tracking: { acme, http, https } }: Config): Contra
   return found;
 }
 
-/** Returns the contradictions between values that are valid by themselves. */
+/** Returns the contradictions between values that are valid alone. */
 export function findContradictions(config: Config): Contradiction[] {
   return [
     ...secretContradictions(config),
@@ -240,7 +239,7 @@ export function findContradictions(config: Config): Contradiction[] {
 }
 
 /**
- * Tells whether mail to some recipients is handed to a different server, be it a relay on this
+ * Tells whether mail to some recipients goes to a different server, even to a relay on this
  * machine.
  */
 export function doesMailLeave({ mode, routes }: Config['delivery']): boolean {

@@ -5,20 +5,20 @@ import { configKeys } from './keys.ts';
 
 /** Answers of the person. */
 export interface ProductionAnswers {
-  /** Absolute. */
+  /** Absolute path. */
   dataDir: string;
   /** Public name of the machine. */
   hostname: string;
   publicUrl: string;
   mode: 'direct' | 'relay' | 'capture';
-  /** Smarthost of mode relay. */
+  /** Host of the smarthost in mode `relay`; null otherwise. */
   relayHost: string | null;
 }
 
 const head = `# The configuration of a server, written by "svc init --production".
 # "svc config example" shows all keys, "svc config check" finds mistakes.`;
 
-/** Returns the text of the file. */
+/** Returns the text of the configuration file. */
 export function productionConfig(answers: ProductionAnswers): string {
   const { dataDir, hostname, publicUrl, mode, relayHost } = answers;
   const relay = relayHost === null ? [] : [line('delivery.relay.host', relayHost, 2)];
@@ -39,7 +39,7 @@ export function productionConfig(answers: ProductionAnswers): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Returns a key below the comment with the reason. */
+/** Returns a line with a key, below a comment with the reason. */
 function line(path: string, value: string | number, depth: number): string {
   const indent = '  '.repeat(depth);
   const reason = configKeys.find((key) => key.path === path)?.reason;

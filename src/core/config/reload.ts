@@ -1,6 +1,5 @@
-// Keys that a running daemon takes from a changed configuration (SIGHUP). Their values are replaced
-// in the configuration in use, which every part reads at the time of need. All remaining keys need
-// a restart.
+// Keys that a running daemon takes from a changed configuration (SIGHUP). The values are replaced
+// in place, and every part reads them when it needs them. All remaining keys need a restart.
 import { isDeepStrictEqual } from 'node:util';
 import { type Config, setAt, valueAt } from './config.ts';
 import { configKeys } from './keys.ts';
@@ -13,7 +12,7 @@ const reloadable: readonly string[] = [
   'plans',
 ];
 
-/** A file can be replaced by a new file. A listener learns of TLS itself only at the start. */
+/** A certificate file may be replaced by a new file. Turning TLS on or off needs a restart. */
 const tlsFiles = /^smtp\.(inbound|submission)\.tls\.(certFile|keyFile)$/;
 
 /** Keys with a changed value. */
@@ -28,8 +27,8 @@ function mayChange(path: string, before: unknown, after: unknown): boolean {
 }
 
 /**
- * Puts the reloadable values of `next` into `current`. Returns the changed keys, and the keys left
- * as they are.
+ * Copies the reloadable values of `next` into `current`. Returns the changed keys that took effect,
+ * and the changed keys that need a restart.
  */
 export function reloadConfig(current: Config, next: Config): ReloadedKeys {
   const keys: ReloadedKeys = { changed: [], needRestart: [] };

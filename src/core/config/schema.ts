@@ -324,7 +324,7 @@ export const configSchema = z.strictObject(
   mapOfKeys,
 );
 
-/** Keys with values that are never shown; of the URLs of databases only the password is hidden. */
+/** Keys with secret values, never shown. In URLs of databases only the password is hidden. */
 export const secretKeys: readonly string[] = [
   'database.url',
   'database.listenUrl',
@@ -340,7 +340,7 @@ type DeepReadonly<T> = T extends readonly (infer Entry)[]
     ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
     : T;
 
-/** The whole configuration with every key. `dataDir` and file paths are absolute. */
+/** The whole configuration with every key. Paths of `dataDir` and files are absolute. */
 export type Config = DeepReadonly<z.output<typeof configSchema>>;
 
 /** Any part of the configuration, as in files and overrides. */

@@ -14,16 +14,15 @@ function unquoted(text: string): string {
   return isQuoted ? text.slice(1, -1) : text;
 }
 
-/** Tells whether the environment gives the same key, directly or by a file. */
+/** Tells whether the environment already sets this key, directly or by a file. */
 function isGiven(env: Environment, name: string): boolean {
   const base = name.replace(/_FILE$/, '');
   return Boolean(env[base] || env[`${base}_FILE`]);
 }
 
 /**
- * Returns the variables of `secrets.env` beside a configuration file that the environment does not
- * give. Empty without the file, or if this account may not read it: systemd has then read it for
- * the daemon.
+ * Returns the variables of `secrets.env` beside a configuration file that the environment lacks.
+ * Empty without the file, or if this account may not read it: systemd then reads it for the daemon.
  */
 export function secretsBeside(configFile: string | null, env: Environment): Environment {
   if (configFile === null) return {};

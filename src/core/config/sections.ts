@@ -127,11 +127,11 @@ const relayAccess = {
     .describe('Password for AUTH; better given as SVC_DELIVERY_RELAY_PASSWORD'),
 };
 
-/** Key types of DKIM that a relay may get. */
+/** Key types of DKIM signatures that a relay may receive. */
 const dkimKeys = listOf(choice(['rsa', 'ed25519']), 'of rsa, ed25519');
 
 const routePattern = {
-  /** Null for all recipients; only a route with `from` may leave it out. */
+  /** Domains of the recipients; null for all. Only a route with `from` may leave it out. */
   match: domainPattern.nullable().default(null),
   from: senderPattern.nullable().default(null),
 };
@@ -154,9 +154,9 @@ const route = z
          */
         host: host.nullable().default(null),
         ...relayAccess,
-        /** Absent for the keys of `delivery.relay` without a host, else for all. */
+        /** Key types of DKIM. Default: as in `delivery.relay` without a host, else all. */
         dkim: dkimKeys.optional(),
-        /** Absent for the mechanism of `delivery.relay` without a host, else unknown. */
+        /** SPF mechanism. Default: as in `delivery.relay` without a host, else unknown. */
         spf: spfMechanisms.optional(),
       }),
     ],

@@ -1,7 +1,7 @@
 // Names that other mail services give to fields of ours. An unknown field gets the hint of this
 // table before the nearest name by letters (src/core/api/schema-words.ts).
 
-/** Fields that a foreign name may mean; a hint names all that the request has. */
+/** Our fields for each foreign name. A hint names the fields that the request can have. */
 const meanings: readonly (readonly [ours: readonly string[], theirs: readonly string[]])[] = [
   [
     ['scheduledFor'],
@@ -47,7 +47,7 @@ const meanings: readonly (readonly [ours: readonly string[], theirs: readonly st
   [['idempotencyKey'], ['idempotencyToken', 'requestId']],
 ];
 
-/** Words for a name whose field the request does not have: the value has its place elsewhere. */
+/** Hints for names of values that belong elsewhere in the API. */
 const elsewhere: readonly (readonly [words: string, names: readonly string[]])[] = [
   [
     'send it to POST /v1/messages/scheduled as scheduledFor',
@@ -56,7 +56,7 @@ const elsewhere: readonly (readonly [words: string, names: readonly string[]])[]
   ['send it as the header Idempotency-Key', ['idempotencyKey', 'idempotencyToken']],
 ];
 
-/** Returns a name without case, `_` and `-`. */
+/** Returns a name in lower case without `_` and `-`. */
 function foldName(name: string): string {
   return name.toLowerCase().replaceAll('_', '').replaceAll('-', '');
 }

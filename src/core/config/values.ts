@@ -39,16 +39,16 @@ export function numberFromZero(max: number, unit: string) {
   return z.number(expected).min(0, expected).max(max, expected);
 }
 
-/** Accepts a share of a whole: 0.05 for 5 %. */
+/** Accepts a fraction of a whole: 0.05 for 5 %. */
 export function rate() {
   const expected = 'a rate above 0 and at most 1 (0.05 is 5 %)';
   return z.number(expected).gt(0, expected).max(1, expected);
 }
 
-/** A port to listen on; 0 lets the system pick a free port. */
+/** Schema of a port to listen on; 0 lets the system choose a free port. */
 export const listenPort = wholeNumber(0, 65_535);
 
-/** A port of a remote machine. */
+/** Schema of a port on a remote machine. */
 export const remotePort = wholeNumber(1, 65_535);
 
 export const onOff = z.boolean('true or false');
@@ -81,7 +81,7 @@ export const hostName = z.string('a host name').refine(isHostName, 'a host name'
 const urlExpected =
   'a URL that starts with http:// or https://, without user name, query or fragment';
 
-/** The outside address of an HTTP listener; stored without a trailing slash. */
+/** Schema of the public address of an HTTP listener; stored without a trailing slash. */
 export const publicUrl = z
   .string(urlExpected)
   .refine((text) => {
@@ -103,7 +103,7 @@ export const databaseUrl = z
 
 const serverExpected = 'an IP address, with a port if it is not 53: 127.0.0.1:5353, [::1]:5353';
 
-/** An address in the form of node:dns: `IP`, `IPv4:port` or `[IPv6]:port`. */
+/** Schema of an address in the form of node:dns: `IP`, `IPv4:port` or `[IPv6]:port`. */
 export const dnsServer = z.string(serverExpected).refine((text) => {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   if (isIP(text) !== 0) return true;
@@ -113,7 +113,7 @@ export const dnsServer = z.string(serverExpected).refine((text) => {
 
 const networkExpected = 'an IP address or a network: 10.1.0.0/16, fd00::/8';
 
-/** A single address, or a block of addresses (CIDR) given by the first address. */
+/** Schema of an address, or of a block of addresses (CIDR) given by the first address. */
 export const network = z.string(networkExpected).superRefine((text, context) => {
   const range = parseRange(text);
   if (range?.isAligned) return;
@@ -133,7 +133,7 @@ export const spfMechanisms = z.string(spfExpected).refine((text) => {
 
 const domainExpected = 'a domain (example.com), its subdomains (*.example.com) or *';
 
-/** Recipient domains of a route, in lower case. */
+/** Schema of the recipient domains of a route, in lower case. */
 export const domainPattern = z
   .string(domainExpected)
   .refine((text) => text === '*' || isDomainPattern(text), domainExpected)
@@ -141,7 +141,7 @@ export const domainPattern = z
 
 const recipientExpected = 'an address (a@example.com), a domain (example.com) or *.example.com';
 
-/** Recipients to which mail may leave the machine, in lower case. */
+/** Schema of recipients to which mail may leave the machine, in lower case. */
 export const recipientPattern = z
   .string(recipientExpected)
   .refine((text) => {
@@ -167,7 +167,7 @@ function parseSender(text: string): string | null {
   return parsed && (isWild ? parsed.domain.replace('x', '*') : parsed.domain);
 }
 
-/** Senders of a route, in the form of stored addresses. */
+/** Schema of the senders of a route, in the form of stored addresses. */
 export const senderPattern = z
   .string(senderExpected)
   .refine((text) => parseSender(text) !== null, senderExpected)

@@ -1,18 +1,18 @@
-// Pages behind links that need no key: the token of a link is the permission. GET and HEAD draw the
-// page and change nothing, as mail scanners follow links. POST acts and draws the page anew, with
-// neither cookie nor redirect (RFC 8058 3.2). daemon/tracking/serve.ts lists the pages.
+// Pages behind links that need no key: the token of a link is the permission. GET and HEAD render
+// the page and change nothing, as mail scanners follow links. POST makes the change and renders it
+// again, without cookie or redirect (RFC 8058 3.2). daemon/tracking/serve.ts lists the pages.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '../app.ts';
 import { brokenLink, type PageLook, recipientPageHeaders } from './recipient-page.ts';
 
-/** A request for a link, with the body that the face has read. */
+/** A request for a link, with the body that the HTTP server has read. */
 export interface LinkRequest {
   method: string;
-  /** May have a query, which is ignored. */
+  /** Requested path; a query is ignored. */
   path: string;
   headers: IncomingHttpHeaders;
   remoteAddress: string | null;
-  /** Owner of the requested tracking host. Tokens of foreign organizations are unknown there. */
+  /** Owner of the requested tracking host, where tokens of foreign organizations are unknown. */
   organizationId?: string | null;
   body?: Buffer;
 }
@@ -25,7 +25,7 @@ export interface LinkAnswer {
 
 /** Content of a token. */
 interface LinkTarget {
-  /** Null for a link that no tracking host of an organization serves. */
+  /** Organization of the link; null for a link that no tracking host of an organization serves. */
   organizationId: string | null;
 }
 
@@ -41,9 +41,9 @@ interface LinkPageRules<Target extends LinkTarget, Change> {
   path: `/${string}/`;
   /** Reads a token of at most 2,000 characters; null for a foreign or cut token. */
   find(app: App, token: string): Target | null;
-  /** Draws the page; `change` is missing before a change. */
+  /** Renders the page; without `change` nothing was changed. */
   draw(app: App, target: Target, change?: Change): Promise<DrawnPage>;
-  /** Does what a form asks for. Null for a form that asks for nothing: 400, nothing changed. */
+  /** Makes the change that a form asks for. Null for an empty form: answered with 400. */
   act(app: App, target: Target, form: FormData): Promise<Change | null>;
 }
 
@@ -89,8 +89,8 @@ function answerOf({ status, look, html }: DrawnPage, method: string): LinkAnswer
 }
 
 /**
- * Reads a form, or returns null. Both encodings that browsers use are allowed (RFC 8058 3.2). Drops
- * a line end behind the body, which some mail programs add.
+ * Reads a form; null for anything else. Both encodings of browsers are allowed (RFC 8058 3.2). Some
+ * mail programs add a line end to the body, which is dropped.
  */
 async function formOf({ headers, body }: LinkRequest): Promise<FormData | null> {
   const type = headers['content-type'] ?? urlEncoded;

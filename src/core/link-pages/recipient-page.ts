@@ -1,6 +1,6 @@
-// The look of pages that recipients open from their mail, and the page of a broken link. No script,
-// nothing loaded from elsewhere but the logo of a brand. The policy allows exactly the styles of
-// the page by their hashes.
+// The look of pages that recipients open from their mail, and the page of a broken link. The pages
+// have no script, and load only the logo of a brand. The policy allows exactly the styles of the
+// page by their hashes.
 import { hash } from 'node:crypto';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
 
@@ -11,16 +11,16 @@ interface Logo {
   name: string;
 }
 
-/** The look of a brand on a page. */
+/** Look of the pages of a brand. */
 export interface PageLook {
-  /** Style after that of the service; empty for none. */
+  /** CSS after the service's CSS; empty for none. */
   style: string;
   logo: Logo | null;
-  /** Company and lines of the company's address. */
+  /** Company and address lines in the footer. */
   foot: readonly string[];
 }
 
-/** The look of a page without a brand. */
+/** Look of a page without a brand. */
 export const plainLook: PageLook = { style: '', logo: null, foot: [] };
 
 const style = `
@@ -84,9 +84,9 @@ export function recipientPageHeaders({ style: own, logo }: PageLook): Record<str
 
 function drawLogo({ url, darkUrl, name }: Logo): string {
   const image = `<img class="logo" src="${escapeHtml(url)}" alt="${escapeHtml(name)}">`;
-  // Without a dark logo the style puts this logo on white ground on dark screens.
+  // Without a dark logo, the CSS gives the logo a white background on dark screens.
   if (darkUrl === null) return `<picture>${image}</picture>\n`;
-  // A comma at either end of a URL would separate candidates.
+  // In `srcset`, a comma at an end of a URL would separate two images.
   const candidate = escapeHtml(darkUrl.replaceAll(',', '%2C'));
   const dark = `<source media="(prefers-color-scheme: dark)" srcset="${candidate}">`;
   return `<picture>${dark}${image}</picture>\n`;
@@ -155,7 +155,7 @@ const brokenLinkPage = recipientPage(
 `,
 );
 
-/** The answer to a link that is cut, forged or unknown. */
+/** Answer to a link that is cut, forged or unknown. */
 export const brokenLink = {
   status: 404,
   headers: recipientPageHeaders(plainLook),

@@ -5,11 +5,11 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 export interface RootKeyRow {
   id: string;
   added_at: number;
-  /** Null until the key is in use. */
+  /** Time from which tokens use the key; null until the key is in use. */
   used_from: number | null;
-  /** Null for the key in force. */
+  /** Time of the replacement; null for the key in force. */
   replaced_at: number | null;
-  /** Null while rows have an earlier key. */
+  /** Time from which no row has an earlier key; null while rows have one. */
   rows_done_at: number | null;
 }
 
@@ -26,7 +26,7 @@ export const selectRootKeys = own.all(
     rows.sort((a, b) => (a.used_from ?? Infinity) - (b.used_from ?? Infinity)),
 );
 
-/** Inserts a key, unless it is there. */
+/** Inserts a key, unless the store has it. */
 export async function insertRootKey(db: Db, row: RootKeyRow): Promise<void> {
   await tables<RootKeyTables>(db)
     .insertInto('root_keys')
@@ -48,9 +48,9 @@ export async function updateRootKey(
 }
 
 /**
- * Locks the key in force until the transaction ends: `share` among the writers of encrypted texts,
- * `update` against them. Undefined before the first key, or if the key was replaced while this call
- * waited.
+ * Locks the key in force until the transaction ends. Writers of encrypted texts lock it as `share`,
+ * a rotation as `update`. Undefined before the first key, or if the key was replaced while this
+ * call waited.
  */
 export function lockKeyInForce(
   db: Db,

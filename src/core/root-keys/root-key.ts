@@ -34,8 +34,8 @@ export class RootKey {
   keyFor(purpose: string): KeyObject {
     let key = this.#derived.get(purpose);
     if (!key) {
-      // Stores a key object. From bytes, Node would build one at each use, at four times the cost
-      // of the MAC.
+      // Stores a key object: with bytes, Node would make a key object at each use, for four times
+      // the cost of the MAC.
       key = createSecretKey(
         new Uint8Array(hkdfSync('sha256', this.#master, '', `svc v1 ${purpose}`, keyBytes)),
       );

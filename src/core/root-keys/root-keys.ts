@@ -1,10 +1,9 @@
-// The root keys of this process against the root keys of the store. The store names the key in
-// force; the bytes of the key lie in a file or in the environment
-// (src/platform/runtime/key-ring.ts).
+// Compares the root keys of this process with the store. The store names the key in force; the
+// bytes of keys are in a file or in the environment (src/platform/runtime/key-ring.ts).
 //
-// An encrypted text is stored only under `holdRootKey`, a lock that all such transactions share. A
-// rotation takes the lock alone to change the key, so no text of the earlier key is stored after
-// that, even if a daemon does not know the change.
+// A transaction that stores an encrypted text holds the shared lock of `holdRootKey`. A rotation
+// locks exclusively to change the key, so no text of the earlier key is stored after that, even by
+// a daemon that has not seen the change.
 //
 //   a key      | event                                              | then
 //   -----------+----------------------------------------------------+------------------------------------
@@ -25,7 +24,10 @@ export interface KeyUser {
   readonly clock: Clock;
 }
 
-/** @throws UnreachableError if this process lacks a key that the store needs */
+/**
+ * Learns the key in force. @throws UnreachableError if this process lacks a key that the store
+ * needs
+ */
 function learn({ secrets }: Pick<KeyUser, 'secrets'>, rows: readonly RootKeyRow[]): void {
   const used = rows.filter(({ used_from }) => used_from !== null);
   for (const id of neededKeys(used)) {
@@ -44,7 +46,7 @@ function neededKeys(used: readonly RootKeyRow[]): string[] {
   return used.slice(Math.max(0, done)).map(({ id }) => id);
 }
 
-/** Explains that the root keys of this process differ from the root keys of the store. */
+/** Returns the error that this process has different root keys than the store. */
 export function foreignKey({ source }: Secrets, id: string | null): UnreachableError {
   const named = id === null ? '' : `. The store needs the root key ${id}`;
   const remedy =
@@ -55,14 +57,14 @@ export function foreignKey({ source }: Secrets, id: string | null): UnreachableE
 }
 
 /**
- * Reads which keys are in force.
+ * Reads from the store which keys were in force at which time.
  * @throws UnreachableError if this process lacks a key that the store needs
  */
 export async function learnRootKeys(user: KeyUser): Promise<void> {
   learn(user, await selectRootKeys(user.store.db));
 }
 
-/** Records the key of a store that has none yet. */
+/** Records the first key of a store. */
 async function insertFirst(
   { secrets, clock }: KeyUser,
   trx: Db,
@@ -96,7 +98,7 @@ export type Renew = (text: string, context: string) => string;
 
 /**
  * Keeps the root key in force until the transaction ends. Call it in each transaction that stores
- * encrypted texts, before they are made, or pass texts that were made before through the returned
+ * encrypted texts, before encrypting. Pass texts that were encrypted earlier through the returned
  * function.
  * @throws InternalError if this process lacks the key in force
  */
@@ -123,12 +125,12 @@ async function settleFirst(user: KeyUser, trx: Db): Promise<void> {
   if ((await selectRootKeys(trx)).length === 0) await insertFirst(user, trx);
 }
 
-/** Times at which a process looks for a new key, at most. */
+/** Least time between two reads of the keys by a process. */
 const lookMs = 1_000;
 
 /**
- * Learns new keys from other processes: after commits, at most once a second. Returns the end of
- * the watch. `onTrouble` gets the errors of `learnRootKeys`.
+ * Reads new keys of other processes after commits, at most once a second. The returned function
+ * stops the watch. `onTrouble` gets the errors of `learnRootKeys`.
  */
 export function watchRootKeys(user: KeyUser, onTrouble: (error: unknown) => void): () => void {
   const { store, secrets, clock } = user;
@@ -137,7 +139,7 @@ export function watchRootKeys(user: KeyUser, onTrouble: (error: unknown) => void
   const look = async () => {
     try {
       const rows = await selectRootKeys(store.db);
-      // A key that is not yet in use: reading it now is what the rotation waits for.
+      // `hasKey` also loads a key that is not yet in use, for which the rotation waits.
       for (const { id, replaced_at } of rows) if (replaced_at === null) secrets.hasKey(id);
       learn(user, rows);
     } catch (error) {

@@ -2,10 +2,10 @@
 // (DKIM keys, webhook secrets) and sign tokens (return paths, links). Without the root keys,
 // encrypted values are lost for ever.
 //
-// The store says when each root key was in force (src/core/root-keys). A token is made by the key
-// in force at the time of the token (of the message, of the mail), and verified by that key alone.
-// So a replaced key proves old links for ever and can forge none of a later time, and a mail
-// composed again has the same bytes.
+// The store says when each root key was in force (src/core/root-keys). A token is signed by the key
+// in force at the time of the token, such as the time of the mail, and verified by that key alone.
+// So a replaced key verifies old links for ever but cannot forge later links, and a mail composed
+// again has the same bytes.
 import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { InternalError } from '../../platform/errors.ts';
 import {
@@ -33,11 +33,11 @@ import {
   writePayload,
 } from './token-text.ts';
 
-/** Version of the texts of `encrypt`, which name their key: `v1.<id>.…`. */
+/** Version of the texts of `encrypt`: they contain the id of their key, `v1.<id>.…`. */
 const textVersion = 'v1';
 /**
- * Tolerance around the time of a token: a daemon with a wrong clock, or a daemon that was stopped,
- * may use a key for some time after it was replaced.
+ * Tolerance for the time of a token: a daemon that was stopped or has a wrong clock may use a key
+ * for some time after the replacement.
  */
 const slackMs = 10 * 60_000;
 
@@ -61,7 +61,7 @@ export class Secrets {
   #ring: readonly RootKey[] = [];
   #terms: readonly KeyTerm[] = [];
 
-  /** @throws ConfigError; NoStoreError if the source has no key */
+  /** Reads the keys of the source. @throws ConfigError; NoStoreError if the source has no key */
   constructor(source: KeySource, random: Random) {
     this.source = source;
     this.#random = random;
@@ -73,7 +73,7 @@ export class Secrets {
     return this.#ring.map(({ id }) => id);
   }
 
-  /** Reads the root keys again, as a second process may have added a key. @throws ConfigError */
+  /** Reads the root keys again: another process may have added a key. @throws ConfigError */
   reload(): void {
     const known = new Map(this.#ring.map((key) => [key.id, key]));
     this.#ring = this.source.read().map((master) => {
@@ -82,7 +82,7 @@ export class Secrets {
     });
   }
 
-  /** Learns from the store when each key is in force, the earliest first. */
+  /** Sets the times at which each key was in force, the earliest first. */
   learn(terms: readonly KeyTerm[]): void {
     this.#terms = terms;
   }
@@ -98,20 +98,17 @@ export class Secrets {
     throw new InternalError(text, 'store');
   }
 
-  /** Id of the root key that encrypts, as far as this process knows. */
+  /** Id of the key in force, as far as this process knows; it encrypts. */
   get keyInForce(): string {
     return this.#terms.at(-1)?.id ?? this.#ring.at(-1)?.id ?? '';
   }
 
-  /** Tells whether a text of `encrypt` has the root key in force. */
+  /** Tells whether a text of `encrypt` was encrypted with the key in force. */
   isInForce(text: string): boolean {
     return text.startsWith(this.prefixOf(this.keyInForce));
   }
 
-  /**
-   * Returns the key that signs at this time. A mail whose key was removed is composed with the
-   * newest key.
-   */
+  /** Returns the key that signs at this time. If that key was removed, the newest key signs. */
   #signerAt(at: number): RootKey {
     const term = this.#terms.find(({ until }) => until === null || at < until);
     return (term && this.#find(term.id)) ?? this.#newest();
@@ -132,7 +129,7 @@ export class Secrets {
     return `${textVersion}.${keyId}.`;
   }
 
-  /** Tells whether this process has the key, if need be after it read the source again. */
+  /** Tells whether this process has the key. Reads the source again if the key is unknown. */
   hasKey(id: string): boolean {
     if (!this.#find(id)) this.reload();
     return this.#find(id) !== undefined;
@@ -140,8 +137,8 @@ export class Secrets {
 
   /**
    * Encrypts with AES-256-GCM. `context` names the owner of the value (`domainKey:dkim_…`):
-   * decryption needs the same context, so a text cannot be moved to a different row. Only `sealer`
-   * (src/core/root-keys) knows whether the key is still in force when the text is stored.
+   * decryption needs the same context, so a text cannot be moved to a different row. `holdRootKey`
+   * (root-keys.ts) ensures that the key is still in force when the text is stored.
    */
   encrypt(plain: string | Uint8Array, context: string): string {
     const key = this.#newest();
@@ -174,9 +171,7 @@ export class Secrets {
     );
   }
 
-  /**
-   * Returns the id of the key that decrypts a text of `encrypt`; null if none of this process does.
-   */
+  /** Returns the id of the key that decrypts a text of `encrypt`; null without such a key. */
   keyOf(text: string, context: string): string | null {
     return this.#open(text, context)?.key.id ?? null;
   }
@@ -232,8 +227,8 @@ export class Secrets {
   }
 
   /**
-   * Returns two tokens of a payload for the cost of a single token: neither token helps to make its
-   * twin.
+   * Returns two tokens of a payload for the cost of a single token. Neither token helps to forge
+   * its twin.
    */
   twinTokens(purpose: string, payload: string, at = Infinity): Record<Twin, string> {
     const digest = digestOf(this.#signerAt(at), purpose, payload);
@@ -243,14 +238,14 @@ export class Secrets {
 
   /**
    * Returns six tags of a payload for the cost of a single tag: HMAC-SHA512 cut to 80 bits each,
-   * the minimum of RFC 2104 (5). Knowing some tags does not help to make the rest. An HMAC costs 3
-   * µs, which a mail with many links would otherwise pay for each link.
+   * the minimum of RFC 2104 (5). A known tag does not help to forge the rest. An HMAC costs 3 µs,
+   * which a mail would otherwise pay for each link.
    */
   sixTags(purpose: string, payload: string, at = Infinity): string[] {
     return tagsOf(this.#signerAt(at), purpose, payload);
   }
 
-  /** Returns true if a tag, in upper or lower case, is the one at this place (0 to 5). */
+  /** Returns true if a tag, in upper or lower case, is the tag at this index (0 to 5). */
   isTag(
     purpose: string,
     payload: string,

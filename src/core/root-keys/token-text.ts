@@ -1,9 +1,7 @@
-// Text of tokens: base32, the payload, the MAC; and the time of a token.
+// Text of tokens (base32 of payload and MAC), and their times.
 
 const macBytes = 16;
-/**
- * Offset of each twin in the digest. The halves are independent: neither half reveals the twin.
- */
+/** Offset of each twin in the digest. Neither half of the digest reveals the second half. */
 const halves = { first: 0, second: macBytes } as const;
 export const macCharacters = 26;
 const longestPayload = 512;
@@ -27,7 +25,7 @@ export function encodeBase32(bytes: Uint8Array): string {
   return bits > 0 ? text + alphabet.charAt((held << (5 - bits)) & 31) : text;
 }
 
-/** Decodes text; returns undefined if `encodeBase32` would not have written it. */
+/** Decodes base32; returns undefined for text that `encodeBase32` does not produce. */
 function decodeBase32(text: string): Buffer | undefined {
   const bytes: number[] = [];
   let bits = 0;
@@ -64,13 +62,13 @@ export function readPayload(text: string): string | undefined {
   return decodeBase32(text.slice(encodedMark.length))?.toString('utf8');
 }
 
-/** Time of a token, or a time within which it was made. */
+/** Time of a token: exact, or a range within which it was made. */
 export interface TokenTime {
   from: number;
   until: number;
 }
 
-/** Returns the time of a token from the payload. */
+/** Returns the time that a token's payload contains. */
 export type TimeOfPayload = (payload: string) => TokenTime;
 
 /** Returns a `TokenTime` without duration. */
