@@ -1,5 +1,5 @@
 // The worker thread of composer.ts: composes and signs batches of messages without attachments.
-// Each key arrives once, under a number. Each message goes back in a separate buffer, which is
+// Each key arrives once, under a number. Each message is returned in a separate buffer, which is
 // transferred.
 import { parentPort } from 'node:worker_threads';
 import { type SignedMessage, signMessage, signNow } from './dkim/sign.ts';
@@ -18,8 +18,8 @@ export type ComposeOrder =
   | { kind: 'compose'; batch: number; requests: readonly NumberedRequest[] };
 
 /**
- * The reply to a batch: a message per request, in a single piece; null if it cannot be composed or
- * signed.
+ * Reply to a batch: a message for each request, in a single buffer; null if it cannot be composed
+ * or signed.
  */
 export interface ComposeReply {
   batch: number;
@@ -29,7 +29,7 @@ export interface ComposeReply {
 const known = new NumberedKeys();
 
 /**
- * Composes and signs a message. Awaits no event, so further orders never see a batch half done.
+ * Composes and signs a message. Waits for no event, so the next order comes after the whole batch.
  */
 async function make(request: NumberedRequest): Promise<SignedMessage | null> {
   try {
@@ -37,7 +37,7 @@ async function make(request: NumberedRequest): Promise<SignedMessage | null> {
     const composed = 'raw' in input ? composeRaw(input) : composeLean(input);
     return inOnePiece(await signMessage(composed, keys, timestampSeconds, signNow));
   } catch {
-    // composer.ts tries again and reports the error.
+    // composer.ts composes the message again and reports the error.
     return null;
   }
 }

@@ -1,7 +1,7 @@
 // Composes the parts of a message and signs the result. Ed25519 signatures are made on the calling
 // thread. RSA takes ten times as long: a few messages are signed on libuv's threads, many by
-// workers, in batches. This keeps the few libuv threads free for the sync of the store's log, which
-// otherwise queued behind hundreds of signatures of 0.3 ms each (docs/making/decisions.md).
+// workers, in batches. So the few libuv threads stay free for the sync of the store's log, which
+// otherwise waited for hundreds of signatures of 0.3 ms each (docs/making/decisions.md).
 
 import { isAscii } from 'node:buffer';
 import { availableParallelism } from 'node:os';
@@ -16,9 +16,8 @@ import { toSevenBit } from './seven-bit.ts';
 
 /**
  * Composes a message (RFC 5322) without store, clock or randomness, so that a retry and a raw
- * download get the same bytes. Returns the result directly without attachments, else a promise.
- * Throws ComposeError (or rejects with it) if a value for the header holds CR, LF, NUL or is
- * otherwise unfit.
+ * download get the same bytes. Without attachments the result is no promise. Throws ComposeError
+ * (or rejects with it) if a value for the header holds CR, LF, NUL or is otherwise unfit.
  */
 export function compose(input: ComposeInput | RawInput): Composed | Promise<Composed> {
   if ('raw' in input) return composeRaw(input);
@@ -33,19 +32,19 @@ async function composeWithAttachments(input: ComposeInput): Promise<Composed> {
 
 const heapMb = 64;
 
-/** A message in work. `made` gets null if the worker failed to compose it, or has ended. */
+/** A message that a worker composes. `made` gets null if the worker failed or has ended. */
 interface PendingMessage extends ComposeRequest {
   made(message: SignedMessage | null): void;
 }
 
-/** A worker: takes batches, with each key once under a number, and returns the bytes. */
+/** A worker that composes batches of messages. Each key is sent once, under a number. */
 class ComposeThread {
   readonly #worker: WorkerThread<ComposeOrder, ComposeReply>;
   readonly #keys = new KeyNumbers((order) => this.#worker.order(order));
   readonly #underWay = new Map<number, readonly PendingMessage[]>();
   #batches = 0;
 
-  /** Calls `onExit` once the worker takes no more, before the unfinished messages are returned. */
+  /** Calls `onExit` once the worker accepts no more, before unfinished messages are returned. */
   constructor(onExit: (thread: ComposeThread) => void) {
     this.#worker = new WorkerThread({
       script: new URL('./compose-worker.ts', import.meta.url),
@@ -61,7 +60,7 @@ class ComposeThread {
     });
   }
 
-  /** Number of batches in work. */
+  /** Number of batches sent to the worker and not yet returned. */
   get load(): number {
     return this.#underWay.size;
   }
@@ -91,20 +90,20 @@ class ComposeThread {
   }
 }
 
-/** Fewest waiting messages for which a batch is worth the transfer to a worker. */
+/** Fewest queued messages for which the transfer of a batch to a worker pays. */
 const worthBatch = 4;
 const largestBatch = 32;
 /**
- * Most characters of text and HTML, or bytes of raw mail, for a worker: beyond, the copy costs as
- * much as the work.
+ * Longest text and HTML in characters, or raw mail in bytes, for a worker. For more, the copy costs
+ * as much as the work.
  */
 const largestText = 65_536;
 /**
- * Most workers: a single worker is slower than the event loop that feeds it; a third would take the
- * core of the event loop.
+ * Most workers. A single worker is slower than the event loop that feeds it; a third worker would
+ * take the core of the event loop.
  */
 const mostThreads = Math.min(2, availableParallelism());
-/** Number of batches in work from which a worker counts as late. */
+/** Number of unfinished batches from which a worker counts as late. */
 const worthThread = 5;
 
 /**
@@ -137,13 +136,13 @@ export function isForWorkers({ input, keys }: ComposeRequest): boolean {
 }
 
 function isSmall(input: ComposeInput | RawInput): boolean {
-  // 8-bit mail may be needed a second time, encoded: it stays on the thread that sends it.
+  // 8-bit mail may be needed again in 7-bit form, so it stays on the sending thread.
   if ('raw' in input) return input.raw.length <= largestText && isAscii(input.raw);
   const { attachments, text, html } = input;
   return attachments.length === 0 && (text?.length ?? 0) + (html?.length ?? 0) <= largestText;
 }
 
-/** Composes and signs for one daemon. */
+/** Composes and signs the messages of a daemon. */
 export class Composer {
   #waiting: PendingMessage[] = [];
   #threads: ComposeThread[] = [];
@@ -153,7 +152,7 @@ export class Composer {
   compose(request: ComposeRequest): Promise<SignedMessage> {
     if (!isForWorkers(request)) return composeHere(request);
     return new Promise((resolve) => {
-      // A message that failed in the worker is tried again here, so that the error names the cause.
+      // A message that failed in the worker is composed again here, to name the cause.
       const made = (message: SignedMessage | null) => resolve(message ?? composeHere(request));
       this.#waiting.push({ ...request, made });
       if (this.#waiting.length === 1) setImmediate(() => this.#flush());

@@ -1,6 +1,6 @@
-// Passes messages and signing keys to a worker thread. Bytes that fill their whole memory are
-// transferred, other bytes copied. Each key is sent once, under a number, and then named by it: the
-// sender numbers the keys, the receiver keeps them.
+// Passes messages and signing keys to a worker thread. A buffer that owns its whole memory is
+// transferred, any further bytes are copied. Each key is sent once, with a number. The sender
+// numbers the keys, the receiver keeps them.
 
 import type { KeyObject } from 'node:crypto';
 import { countBytes } from '../smtp/session/transaction.ts';
@@ -8,7 +8,7 @@ import type { SigningKey } from './dkim/dkim-key.ts';
 import type { SignedMessage } from './dkim/sign.ts';
 import type { ComposeRequest } from './input.ts';
 
-/** Copies the message into memory that holds nothing else. */
+/** Copies the message into a single buffer that owns its memory. */
 export function inOnePiece({ data, ...needs }: SignedMessage): SignedMessage {
   const piece = Buffer.from(new ArrayBuffer(countBytes(data)));
   let at = 0;
@@ -36,7 +36,7 @@ export function arrived({ data, ...needs }: SignedMessage): SignedMessage {
   return { data: data.map(asBuffer), ...needs };
 }
 
-/** Most keys that the receiver keeps; beyond, it forgets all, and keys in use are sent again. */
+/** Most keys that the receiver keeps. Beyond, it forgets all keys, which are sent again. */
 const mostKeys = 2_000;
 
 type NumberedKey = Omit<SigningKey, 'privateKey'> & { number: number };
@@ -59,8 +59,8 @@ export class KeyNumbers {
   }
 
   /**
-   * Prepares an order with requests. Must be called before each: the receiver may forget keys
-   * only between orders.
+   * Prepares an order with requests. Call it before each order: the receiver may forget keys only
+   * between orders.
    */
   startOrder(): void {
     if (this.#numbers.size <= mostKeys) return;

@@ -1,6 +1,6 @@
-// Makes text of HTML: the only converter, for sent mail, templates and received mail. Reads the
-// HTML once, in linear time at any depth. html-to-text, which served the same purpose, takes 14 s
-// for a megabyte of nested <div>, parts words at zero-width spaces and leaves out deep elements.
+// Converts HTML to text, for sent mail, templates and received mail. Reads the HTML once, in linear
+// time at any depth. html-to-text, which served the same purpose, takes 14 s for a megabyte of
+// nested <div>, splits words at zero-width spaces and drops deep elements.
 import { hidingOfWords } from './html/looks.ts';
 import { type Frame, type HtmlReader, type ReadElement, readHtml } from './html/read-html.ts';
 import type { Attributes } from './html/tokens.ts';
@@ -32,25 +32,25 @@ export const lines: ReadonlySet<string> = new Set([
   ...['fieldset', 'legend', 'details', 'summary', 'option', 'optgroup', 'dir', 'hgroup', 'search'],
 ]);
 
-/** The text of a rule across the page. */
+/** Text for a horizontal rule. */
 const rule = '-'.repeat(40);
 /** Types of `<input>` that show their value. */
 const shownInputs = new Set(['', 'text', 'submit', 'reset', 'button', 'email', 'tel', 'url']);
 
 export interface TextOptions {
-  /** Keeps hidden words, for a person deciding on all that the mail has. */
+  /** Keeps hidden words, for a person that approves a mail. */
   withHidden?: boolean;
-  /** Returns the text behind the words of a link; empty for none. */
+  /** Returns the text to add after the words of a link; empty for none. */
   link?: (href: string, words: string) => string;
-  /** Stands before an item of a list without numbers. */
+  /** Text before an item of an unordered list. */
   bullet?: string;
-  /** Leaves out the words that stand for pictures. */
+  /** Drops the texts that stand for pictures. */
   withoutPictures?: boolean;
-  /** Characters of the text after which the rest is left. */
+  /** Longest text in characters; the rest is dropped. */
   most?: number;
-  /** Takes each start tag, and returns lines that stand before it. */
+  /** Called for each start tag. Returns lines to write before the element. */
   open?: (element: ReadElement) => readonly string[];
-  /** Returns the lines between the words of two frames. */
+  /** Returns the lines to write between words of two different frames. */
   between?: (from: Frame | null, to: Frame | null) => readonly string[];
 }
 
@@ -62,10 +62,10 @@ function shownLink(href: string, words: string): string {
 class HtmlText implements HtmlReader {
   readonly out = new TextBuilder();
   readonly #options: TextOptions;
-  /** The address of the open link. */
+  /** Address of the open link. */
   #link: string | null = null;
   #frame: Frame | null = null;
-  /** Number of the next item of ordered lists. */
+  /** Number of the next item, by ordered list. */
   readonly #items = new WeakMap<ReadElement, number>();
 
   constructor(options: TextOptions) {
@@ -106,7 +106,7 @@ class HtmlText implements HtmlReader {
     if (name === 'hr') this.out.break(2);
   }
 
-  /** Returns the words that stand for an element. */
+  /** Returns the words shown for an element, such as the text for a picture. */
   #wordsOf(name: string, attributes: Attributes): string {
     if (name === 'td' || name === 'th') return ' ';
     if (name === 'hr') return rule;
@@ -158,14 +158,14 @@ class HtmlText implements HtmlReader {
   }
 }
 
-/** A text made of HTML. */
+/** Text made from HTML. */
 export interface MadeText {
   text: string;
-  /** True if elements lie too deeply nested to know where their words are shown. */
+  /** True if elements are nested too deeply to know how their words are shown. */
   isTooDeep: boolean;
 }
 
-/** Converts HTML to text as `textOfHtml`, with a fact about it. */
+/** Converts HTML like `textOfHtml`, and tells whether it was too deep. */
 export function makeText(html: string, options: TextOptions = {}): MadeText {
   const reader = new HtmlText(options);
   const { isTooDeep } = readHtml(html, reader);
@@ -173,8 +173,8 @@ export function makeText(html: string, options: TextOptions = {}): MadeText {
 }
 
 /**
- * Converts HTML to text with line feeds: never two spaces, but in preformatted text, and never two
- * empty lines. Returns an empty text if the HTML has no words. Takes 0.1 to 0.5 s for a megabyte.
+ * Converts HTML to text with line feeds: outside of preformatted text never two spaces, and never
+ * two empty lines. Returns '' for HTML without words. Takes 0.1 to 0.5 s for a megabyte.
  */
 export function textOfHtml(html: string, options: TextOptions = {}): string {
   return makeText(html, options).text;

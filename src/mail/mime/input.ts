@@ -1,5 +1,5 @@
-// Input and result of composing, and the last check before it: refuses each value that would break
-// a header, although the API has refused it before.
+// Input and result of composing. Also the last check before composing: it refuses values that would
+// break a header, although the API already refuses them.
 import { isHeaderSafe, parseAddress } from '../../platform/net/address.ts';
 import type { SigningKey } from './dkim/dkim-key.ts';
 import type { HeaderField } from './headers/header-encoding.ts';
@@ -20,15 +20,13 @@ export interface ComposeAttachment {
   filename: string;
   /** Media type, with optional parameters. */
   contentType: string;
-  /**
-   * Content-ID without angle brackets. With an HTML body the part goes beside it, for `cid:` links.
-   */
+  /** Content-ID without angle brackets. An HTML body links to it by `cid:`. */
   contentId: string | null;
   content: Buffer;
 }
 
 export interface ComposeInput {
-  /** Identifier `<left@right>`, the same for every attempt. */
+  /** Message-ID as `<left@right>`, the same for every attempt. */
   messageIdHeader: string;
   /** Milliseconds since 1970. */
   date: number;
@@ -40,12 +38,12 @@ export interface ComposeInput {
   html: string | null;
   text: string | null;
   attachments: readonly ComposeAttachment[];
-  /** Headers of the caller, `[name, value]`. */
+  /** Extra header fields of the caller, as `[name, value]`. */
   headers: readonly (readonly [string, string])[];
   inReplyTo: string | null;
   references: readonly string[] | null;
   priority: 'high' | 'normal' | 'low' | null;
-  /** The message id, from which boundaries are made: equal seed and input give equal bytes. */
+  /** Message id from which boundaries are made, so that equal input gives equal bytes. */
   boundarySeed: string;
 }
 
@@ -61,7 +59,7 @@ export interface ComposeRequest {
   timestampSeconds: number;
 }
 
-/** A message ready for signing. Order on the wire: signatures, `header`, `body`. */
+/** A message to be signed. Order in the sent mail: signatures, `header`, `body`. */
 export interface Composed {
   /** Fields of `header` in order, for the signer. */
   fields: readonly HeaderField[];
@@ -69,19 +67,19 @@ export interface Composed {
   header: Buffer;
   /** Body with CRLF line ends only and lines of at most 998 octets; empty, or ended by CRLF. */
   body: Buffer;
-  /** True if an address in the header needs SMTPUTF8; the caller checks the envelope. */
+  /** True if an address in the header needs SMTPUTF8. The caller checks the envelope. */
   smtpUtf8: boolean;
   /** True if octets above 127 occur: the next hop must offer 8BITMIME. */
   eightBit: boolean;
 }
 
 /**
- * The error for input that cannot be composed: a fault of the caller, since the API refuses such
+ * Error for input that cannot be composed. It is a bug of the caller, because the API refuses such
  * values.
  */
 export class ComposeError extends Error {}
 
-/** @throws ComposeError that names the field */
+/** Throws the error for a value. @throws ComposeError that names the field */
 export function refuse(field: string): never {
   throw new ComposeError(`${field} cannot be written into a header`);
 }

@@ -1,6 +1,6 @@
 // Composes the common form, text and/or HTML without attachments, in a few microseconds;
-// MailComposer needs about two hundred. test/mail/mime/compose.property.test.ts parses both results
-// to hold them equal in meaning.
+// MailComposer needs about two hundred. test/mail/mime/compose.property.test.ts checks that both
+// results mean the same.
 import { draftHeader, headerBytes } from './headers/header.ts';
 import type { HeaderField } from './headers/header-encoding.ts';
 import { type Composed, type ComposeInput, checkInput } from './input.ts';

@@ -1,6 +1,6 @@
 // Composes messages with attachments: nodemailer's MailComposer builds the MIME tree, the
-// parameters of file names (RFC 2231) and the base64. It gets no address, subject or other header,
-// because it lets words of more than 998 octets pass; header.ts writes these headers.
+// parameters of file names (RFC 2231) and the base64. It gets no header fields, because it allows
+// words of more than 998 octets: header.ts writes them.
 import type { MailComposerAttachment } from 'nodemailer/lib/mail-composer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { draftHeader, headerBytes } from './headers/header.ts';

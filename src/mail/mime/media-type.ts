@@ -1,8 +1,8 @@
-// Media types of attachments (RFC 2045 5.1) as callers give them, and as they stand in a header.
-// The types of received mail are read by mailparser.
+// Media types of attachments (RFC 2045 5.1): as callers give them, and as a header has them.
+// mailparser reads the types of received mail.
 
 const token = "[!#$%&'*+\\-.^_`{|}~0-9A-Za-z]+";
-/** Without the asterisk of RFC 2231: MailComposer would change the words of such a value. */
+/** The asterisk of RFC 2231 is not allowed: MailComposer would change the value. */
 const attribute = token.replace('*', '');
 const wholeType = new RegExp(`${token}/${token}`, 'y');
 /** A separator with a parameter; the value is a token or a quoted string of printable ASCII. */
@@ -17,7 +17,7 @@ const longest = 255;
 
 /**
  * Returns a media type as `type/subtype; name=value`, without empty parameters at the end; null for
- * other texts. A parameter that is given twice has no meaning, so it is refused.
+ * other texts. A repeated parameter is ambiguous, so the type is refused.
  */
 export function readMediaType(text: string): string | null {
   if (text.length > longest) return null;
@@ -40,7 +40,7 @@ export function readMediaType(text: string): string | null {
   return emptyEnd.test(text) ? read : null;
 }
 
-/** Returns true for a media type with optional parameters that can stand in a header as it is. */
+/** Returns true for a media type that can be written into a header unchanged. */
 export function isMediaType(text: string): boolean {
   return readMediaType(text) !== null && !/[ \t;]$/.test(text);
 }

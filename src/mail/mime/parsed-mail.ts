@@ -1,5 +1,5 @@
-// The result of parsing a received mail: types behind the email projection (specification 2.2), and
-// the bounds of every step. parse-mime.ts fills them in.
+// The result of parsing a received mail: types of the email projection (specification 2.2), and the
+// limits of every step. src/mail/parse/parse-mime.ts fills them.
 import type { DocumentWords } from '../../platform/full-text/document.ts';
 
 /**
@@ -53,7 +53,7 @@ export interface ParsingError {
   code: ParsingErrorCode;
   /** A sentence for people; names the header field, if any. */
   message: string;
-  /** IMAP number of the part (`1.2`); absent for the mail as a whole. */
+  /** IMAP number of the part (`1.2`); absent for the whole mail. */
   part?: string;
 }
 
@@ -71,16 +71,16 @@ export interface MailAttachment {
   index: number;
   /** IMAP part number (RFC 9051 6.4.5): `1` if the mail consists of a single attachment. */
   partNumber: string;
-  /** Name without folders and control characters; null if the mail gives none. */
+  /** File name without folders and control characters; null if the mail has none. */
   filename: string | null;
   /** Media type `type/subtype`, lower case. */
   contentType: string;
-  /** Without angle brackets. */
+  /** Content-ID without angle brackets. */
   contentId: string | null;
   disposition: 'attachment' | 'inline' | null;
   /** Number of decoded bytes. */
   size: number;
-  /** True if the HTML shows the part or programs process it: readers then save nothing. */
+  /** True if the HTML shows the part or programs process it: a reader then does not save it. */
   related: boolean;
 }
 
@@ -93,7 +93,7 @@ export interface ReportPart {
   text: string;
 }
 
-/** The content of the header block alone; cheap enough for the receive path. */
+/** Content of the header block alone, which the receive path can afford to read. */
 export interface HeaderSummary {
   subject: string | null;
   from: HeaderAddress | null;
@@ -102,7 +102,7 @@ export interface HeaderSummary {
   /** Message-ID with angle brackets, as in `inReplyTo` and `references`. */
   messageIdHeader: string | null;
   inReplyTo: string | null;
-  /** Oldest first, at most 100: the first, then the newest. */
+  /** References, oldest first, at most 100: the first, then the newest. */
   references: string[];
   /** Milliseconds since 1970; null if absent or not a date. */
   date: number | null;
@@ -117,7 +117,7 @@ export interface ParsedMail extends HeaderSummary {
   newContent: string | null;
   quotedContent: string | null;
   hasQuotedContent: boolean;
-  /** Signatures, which are in neither of the above. */
+  /** Signatures, which are in neither content above. */
   signature: string | null;
   isAutoReply: boolean;
   autoReplyReason: AutoReplyReason | null;
@@ -134,8 +134,8 @@ export interface ParsedMail extends HeaderSummary {
   reports: ReportPart[];
   parsingErrors: ParsingError[];
   /**
-   * Set only if the worker ended before it finished the mail; another try may yield more.
-   * `before`: it had not begun with this mail, which is then not the cause. `within`: it had.
+   * Set if the worker ended before it finished the mail, so that a repeat may find more. `before`:
+   * the worker had not begun with this mail, which is then not the cause. `within`: it had.
    */
   cutShort?: 'before' | 'within';
   /** Words for full-text search (src/platform/full-text); absent if parsing was cut short. */
@@ -154,8 +154,8 @@ export const parseLimits = {
   mailBytes: 50 * 1024 * 1024,
   headerBytes: 256 * 1024,
   /**
-   * Most lines of a header, folds included: mailauth takes 50 s for 64,000 of them in a single
-   * field, and 10 ms for 2,000.
+   * Most lines of a header, folds included: mailauth takes 50 s for 64,000 lines of a single field,
+   * and 10 ms for 2,000.
    */
   headerLines: 2000,
   headerFields: 1000,

@@ -1,9 +1,9 @@
-// The rules of RFC 5322 that a mail must keep to be handed in as MIME: the lines, and the fields
-// that it may have once. Names the field, so that the author can mend it.
+// The rules of RFC 5322 for a submitted mail: the lengths of lines, and the fields that may occur
+// once. A fault names the field, so that the author can correct it.
 import { longestLine } from './headers/encoded-words.ts';
 import { type FieldSpan, type HeaderBlock, scanFields } from './headers/header-fields.ts';
 
-/** A fault, and the field or part that has it. */
+/** A fault of a mail, with the field or part. */
 export interface MailFault {
   field: string;
   problem: string;
@@ -11,7 +11,7 @@ export interface MailFault {
 
 const lineFeed = 0x0a;
 
-/** Fields that a mail has at most once (RFC 5322 3.6, RFC 2045), as they are written. */
+/** Fields that a mail may have at most once (RFC 5322 3.6, RFC 2045), in their usual spelling. */
 const singletons = [
   ...['Date', 'From', 'Sender', 'Reply-To', 'To', 'Cc', 'Bcc', 'Message-ID', 'In-Reply-To'],
   ...['References', 'Subject', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding'],
@@ -24,7 +24,7 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const comments = /\([^()]*\)/g;
 const longestDate = 100;
 
-/** Returns true for a date of RFC 5322 3.3 or 4.3 that the calendar and the clock have. */
+/** Returns true for a date of RFC 5322 3.3 or 4.3 that exists in the calendar. */
 function isDate(value: string): boolean {
   if (value.length > longestDate) return false;
   const parts = value.replace(comments, ' ').split(':');
@@ -44,16 +44,16 @@ function isDate(value: string): boolean {
 }
 
 /**
- * Returns true for a single identifier `<left@right>` in ASCII, at most 900 characters, perhaps
- * with a comment.
+ * Returns true for a single identifier `<left@right>` in ASCII with at most 900 characters. A
+ * comment is allowed.
  */
 function isIdentifier(value: string): boolean {
   return /^<[!-;=?A-~]{1,600}@[!-;=?A-~]{1,299}>$/.test(value.replace(comments, ' ').trim());
 }
 
 /**
- * Returns the start and the octets of the first line that is too long. Steps over 998 octets at
- * once.
+ * Returns the start and the length in octets of the first line that is too long. Steps over 998
+ * octets at once.
  */
 function longLineOf(raw: Buffer): { start: number; octets: number } | null {
   let start = 0;
@@ -83,7 +83,9 @@ function findLongLine(raw: Buffer, { spans, bodyStart }: Scan): MailFault | null
   };
 }
 
-/** A line of white space alone would be the end of the header for many readers (RFC 5322 3.2.2). */
+/**
+ * Finds a line of white space in a field: for many readers the header ends there (RFC 5322 3.2.2).
+ */
 function findBlankLine(raw: Buffer, spans: readonly FieldSpan[]): MailFault | null {
   const blank = spans.find(({ valueStart, end }) =>
     /\n[ \t]*\r?(?:\n|$)/.test(raw.toString('latin1', valueStart, end)),
@@ -92,8 +94,8 @@ function findBlankLine(raw: Buffer, spans: readonly FieldSpan[]): MailFault | nu
 }
 
 /**
- * Finds the first fault of the header that RFC 5322 does not allow, or of a line; null for a good
- * mail.
+ * Returns the first violation of RFC 5322 in the header, or the first line that is too long; null
+ * for a good mail.
  */
 export function findMailFault(raw: Buffer, block: HeaderBlock): MailFault | null {
   const twice = singletons.find((name) => block.all(name.toLowerCase()).length > 1);

@@ -1,5 +1,5 @@
-// A mail submitted as MIME and sent unchanged: only whole header fields are removed or put in
-// front, never the body. parse/ reads the content; callers check whether the sender may send it.
+// A mail submitted as MIME and sent unchanged: only whole header fields are removed or added in
+// front. src/mail/parse reads the content; callers check whether the sender may send it.
 import { isAscii } from 'node:buffer';
 import { dateText, mailboxesField } from './headers/header.ts';
 import type { HeaderField } from './headers/header-encoding.ts';
@@ -8,7 +8,7 @@ import type { Composed, Mailbox, RawInput } from './input.ts';
 
 /** The two halves of a mail, with CRLF line ends only. */
 export interface RawMail {
-  /** Fields, each with the CRLF, without the empty line. */
+  /** Header fields, each with the CRLF, without the empty line. */
   header: Buffer;
   body: Buffer;
 }
@@ -34,7 +34,7 @@ export function joinRawMail({ header, body }: RawMail, added: readonly HeaderFie
   return Buffer.concat([rawMailFront({ header }, added), body]);
 }
 
-/** Returns the part of the joined mail before the body. */
+/** Returns the joined mail up to the body. */
 export function rawMailFront(
   { header }: Pick<RawMail, 'header'>,
   added: readonly HeaderField[],
@@ -43,9 +43,7 @@ export function rawMailFront(
   return Buffer.concat([Buffer.from(front), header, lineEnd]);
 }
 
-/**
- * Returns the mail with a field behind the last field of any of these names; names in lower case.
- */
+/** Returns the mail with a new field after the last field with any of these names (lower case). */
 export function withFieldBehind(
   { header, body }: RawMail,
   { name, value }: HeaderField,

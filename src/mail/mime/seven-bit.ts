@@ -1,7 +1,7 @@
-// Encodes the 8-bit parts of a submitted mail for a server without 8BITMIME (RFC 6152 3). It
-// happens before the mail is signed, since any change afterwards would break the signature. Text
-// becomes quoted-printable or base64, other content base64; composite types are entered, as they
-// may not be encoded (RFC 2045 6.4).
+// Encodes the 8-bit parts of a submitted mail for a server without 8BITMIME (RFC 6152 3). Must run
+// before signing, because a later change would break the signature. Text becomes quoted-printable
+// or base64, other content base64; the parts of composite types are encoded one by one, as the
+// types themselves may not be encoded (RFC 2045 6.4).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type FieldSpan, scanFields } from './headers/header-fields.ts';
 import { readParameters } from './headers/header-values.ts';
@@ -17,12 +17,12 @@ const tab = 0x09;
 const questionMark = 0x3f;
 const encodingName = 'content-transfer-encoding';
 
-/** The surroundings of an entity. */
+/** Surroundings of an entity (a mail or a part of it). */
 interface Place {
   depth: number;
-  /** Boundaries of the multiparts around it: encoded lines must not begin with them. */
+  /** Boundaries of the multiparts around the entity: encoded lines must not begin with them. */
   boundaries: readonly string[];
-  /** Type of an entity without Content-Type. */
+  /** Media type of an entity without Content-Type. */
   defaultType: string;
 }
 
@@ -73,13 +73,13 @@ function fieldValue(bytes: Buffer, spans: readonly FieldSpan[], name: string): s
 
 interface EncodedBody {
   encoding: string;
-  /** Null for an encoding that is not known. */
+  /** Decoded bytes; null for an unknown encoding. */
   data: Buffer | null;
 }
 
 function encodeBody(body: Buffer, present: string, type: string, place: Place): EncodedBody {
   if (present === 'quoted-printable') return { encoding: present, data: escapeRest(body) };
-  // Decoders ignore octets outside of the alphabet (RFC 2045 6.8).
+  // Decoders ignore octets outside of the alphabet (RFC 2045 6.8), so they can be dropped.
   if (present === 'base64')
     return { encoding: present, data: body.filter((byte) => byte < 0x80) as Buffer };
   if (!['', '7bit', '8bit', 'binary'].includes(present)) return { encoding: present, data: null };
@@ -91,7 +91,7 @@ function encodeBody(body: Buffer, present: string, type: string, place: Place): 
   return closesPart ? inBase64 : { encoding: transferEncoding, data: Buffer.from(data) };
 }
 
-/** Escapes 8-bit octets in quoted-printable that has some by mistake. */
+/** Escapes 8-bit octets in text that is already quoted-printable. */
 function escapeRest(body: Buffer): Buffer {
   const text = body
     .toString('latin1')
@@ -99,19 +99,19 @@ function escapeRest(body: Buffer): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** Returns the fields without which the encoded body would be read as plain ASCII. */
+/** Returns the fields that the encoded body needs, or readers would take it for plain ASCII. */
 function missingFields(spans: readonly FieldSpan[], body: Buffer, { depth }: Place): string[] {
   const has = (name: string) => spans.some((one) => one.name.toLowerCase() === name);
   const fields: string[] = [];
   if (depth === 0 && !has('mime-version')) fields.push('MIME-Version: 1.0\r\n');
-  // The charset that received mail without a label is read by. Readers do not know unknown-8bit
-  // (RFC 1428).
+  // This charset is also assumed for received mail without a label. Readers do not know
+  // unknown-8bit (RFC 1428).
   const charset = isUtf8(body) ? 'utf-8' : 'windows-1252';
   if (!has('content-type')) fields.push(`Content-Type: text/plain; charset=${charset}\r\n`);
   return fields;
 }
 
-/** Joins an entity again, with a new transfer encoding and further fields. */
+/** Joins an entity, with a new transfer encoding and further fields. */
 function joined(
   { header, spans }: { header: Buffer; spans: readonly FieldSpan[] },
   body: Buffer,
@@ -135,7 +135,7 @@ function joined(
 /** A delimiter line within a multipart. */
 interface Delimiter {
   start: number;
-  /** Offset behind the line end. */
+  /** Offset after the line end. */
   end: number;
   isLast: boolean;
 }
@@ -155,7 +155,7 @@ function findDelimiter(body: Buffer, delimiter: string, from: number): Delimiter
   return null;
 }
 
-/** Encodes the parts of a multipart; null if it has no boundary, or too many parts. */
+/** Encodes the parts of a multipart; null without a boundary, or with too many parts. */
 function encodeParts(body: Buffer, boundary: string, place: Place): Buffer | null {
   if (boundary === '') return null;
   const delimiter = `--${boundary}`;
@@ -177,7 +177,7 @@ function encodeParts(body: Buffer, boundary: string, place: Place): Buffer | nul
 }
 
 /**
- * Returns the end of a part: the line end before a delimiter belongs to the delimiter (RFC 2046
+ * Returns the end of a part. The line end before a delimiter belongs to the delimiter (RFC 2046
  * 5.1.1).
  */
 function endBefore(body: Buffer, start: number, delimiter: number): number {

@@ -1,19 +1,19 @@
-// Joins the words of HTML to a text of lines.
+// Joins the words of HTML into lines of text.
 
 /** Longest link text compared with the address of the link. */
 const longestLink = 2_000;
-/** Most line ends between words: an empty line. */
+/** Most line ends between words: two, for an empty line. */
 const mostBreaks = 2;
 
 /**
- * Invisible characters, which pad previews, and noncharacters. A joiner stays between letters or
- * pictures: it shapes them.
+ * Invisible characters, which pad previews, and noncharacters. A joiner between letters or pictures
+ * is kept, because it changes their shape.
  */
 const invisible =
   /\u034f|[\u00ad\u200b\u2060\ufdd0-\ufdef\ufeff]|(?<![\p{L}\p{M}\p{S}])(?:\u200c|\u200d)+|(?:\u200c|\u200d)+(?![\p{L}\p{M}\p{S}])/gu;
 const plain = /^[\t\n\r\x20-\x7e\u00a0-\u00ac\u00ae-\u024f]*$/;
 
-/** Removes invisible characters: they part no words. */
+/** Removes invisible characters. They do not separate words. */
 export function withoutInvisible(text: string): string {
   return plain.test(text) ? text : text.replace(invisible, '');
 }
@@ -23,17 +23,17 @@ const noSpace = '';
 export class TextBuilder {
   #text = '';
   /**
-   * Words since `mark`, kept apart because a search of the whole text would cost time in proportion
-   * to the length.
+   * Words since the last mark, kept separately because a search of the whole text would take time
+   * in proportion to the text.
    */
   #marked = '';
   /** Number of line ends before the next word. */
   #breaks = 0;
-  /** White space before the next word, if no line ends before it. */
+  /** White space before the next word, unless a line ends there. */
   #space = noSpace;
-  /** Stands before the next words. */
+  /** Mark to write before the next words. */
   #mark = '';
-  /** Stands before each line: of the last line, and of the next. */
+  /** Prefixes of the last line and of the next line. */
   #lastPrefix = '';
   #prefix = '';
 
@@ -49,23 +49,23 @@ export class TextBuilder {
     return this.#text.length;
   }
 
-  /** Ends the line, with `count` line ends at least before the next word. */
+  /** Ends the line: at least `count` line ends precede the next word. */
   break(count: number): void {
     this.#breaks = Math.max(this.#breaks, count);
   }
 
-  /** Ends the line once more. */
+  /** Adds a line end. */
   endLine(): void {
     if (this.#text !== '') this.#breaks += 1;
   }
 
-  /** Begins lines with this prefix. */
+  /** Sets the prefix of the following lines. */
   enter(prefix: string): void {
     this.#prefix = prefix;
     this.break(1);
   }
 
-  /** Adds a line as it is, without the prefix. */
+  /** Adds a line unchanged and without the prefix. */
   addLine(line: string): void {
     const [prefix, mark] = [this.#prefix, this.#mark];
     this.#mark = '';
@@ -85,15 +85,13 @@ export class TextBuilder {
     if (words.endsWith(' ')) this.#space = ' ';
   }
 
-  /** Adds a word as it is. */
+  /** Adds a word unchanged. */
   addWord(word: string): void {
     if (this.#space === noSpace) this.#space = ' ';
     this.#write(word);
   }
 
-  /**
-   * Adds a mark before the next words, such as that of an item. A mark without words is left out.
-   */
+  /** Sets a mark for the next words, such as a bullet. Without words the mark is dropped. */
   addMark(mark: string): void {
     this.#mark = mark;
   }

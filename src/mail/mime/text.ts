@@ -1,19 +1,19 @@
 // Encodes a text body as ASCII lines (RFC 2045): 7bit if possible, else the shorter of
-// quoted-printable and base64. Written here for speed: nodemailer's encoders are streams.
+// quoted-printable and base64. Not nodemailer's encoders, which are streams and slower.
 
 import { hash } from 'node:crypto';
 
 interface EncodedText {
   transferEncoding: '7bit' | 'quoted-printable' | 'base64';
   /**
-   * ASCII with CRLF line ends, lines of at most 998 (7bit) or 76 characters; empty, or ended by
-   * CRLF.
+   * ASCII text with CRLF line ends, and lines of at most 998 (7bit) or 76 characters. Empty, or
+   * ended by CRLF.
    */
   data: string;
 }
 
 /**
- * Returns the seed for boundaries. Hashes a seed that is not a plain token, or too long for the 70
+ * Returns a seed for boundaries. Hashes a text that is not a plain token or too long for the 70
  * characters of a boundary.
  */
 export function boundarySafe(seed: string): string {
@@ -35,8 +35,8 @@ const equals = 0x3d;
 
 const hexDigits = Buffer.from('0123456789ABCDEF', 'latin1');
 /**
- * Table with 1 for bytes that stay literal in quoted-printable; space and tab do except at the end
- * of a line.
+ * Table with 1 for bytes that stay literal in quoted-printable. Space and tab at the end of a line
+ * are exceptions.
  */
 const isLiteral = Uint8Array.from({ length: 256 }, (_, byte) =>
   [tab, carriageReturn, lineFeed].includes(byte) ||
@@ -68,8 +68,8 @@ function hasLongLine(text: string): boolean {
 }
 
 /**
- * Returns the text with CRLF line ends if it can be sent as 7bit (RFC 2045 2.7), else null. A text
- * with the boundary's seed gets null too: it might close the part early.
+ * Returns the text with CRLF line ends if it can be sent as 7bit (RFC 2045 2.7), else null. Also
+ * null for a text that contains the boundary's seed, which might end the part early.
  */
 export function asSevenBit(text: string, seed: string): string | null {
   if (!/^[\t\n\r\x20-\x7e]*$/.test(text) || text.includes(seed)) return null;
@@ -93,7 +93,7 @@ function countEscapes(bytes: Buffer): number {
 /** Encodes `bytes`, in which every CR and LF must belong to a CRLF. */
 function quotedPrintable(bytes: Buffer, escapes: number): string {
   const length = bytes.length;
-  // A soft break adds 3 bytes to at least every 73: 4.2 %.
+  // A soft break adds 3 bytes to 73 bytes or more: at most 4.2 %.
   const out = Buffer.allocUnsafe(Math.ceil((length + 2 * escapes) * 1.05) + 16);
   let at = 0;
   let column = 0;
@@ -150,7 +150,7 @@ export function encodeText(text: string, seed: string): EncodedText {
  */
 export function encodeTextBytes(bytes: Buffer): EncodedText {
   const escapes = countEscapes(bytes);
-  // Quoted-printable grows by two bytes per escape, base64 by a third and the line ends (0.37).
+  // Quoted-printable adds two bytes for each escape; base64 adds a third and line ends (0.37).
   if (2 * escapes > 0.37 * bytes.length) {
     return { transferEncoding: 'base64', data: encodeBase64(bytes) };
   }

@@ -1,6 +1,5 @@
-// Reads the bytes of an attachment of received mail, found by part number: parsing describes
-// attachments and discards their bytes. Blocks the event loop, so only commands and workers call
-// it.
+// Reads the bytes of an attachment of received mail, found by part number, because parsing discards
+// the bytes. Blocks the event loop, so only commands and workers call it.
 import { runParser, splitMail } from './body.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
   type ReportPart,
 } from '../mime/parsed-mail.ts';
 
-/** An event of mailparser; the declared types lack `partId` and `related`. */
+/** An attachment event of mailparser, whose declared types lack `partId` and `related`. */
 export interface AttachmentEvent {
   type: 'attachment';
   content: Readable;

@@ -25,8 +25,8 @@ export interface MimeBody extends TextBody {
 
 const chunkBytes = 64 * 1024;
 /**
- * Options shared by all callers, so that part numbers agree. mailparser's own joining of texts is
- * off: it drops plain parts beside HTML without the text-to-HTML step, and that step is unbounded.
+ * Options shared by all callers, so that part numbers agree. mailparser does not join texts:
+ * without its text-to-HTML step it would drop plain parts beside HTML, and that step has no bound.
  */
 const parserOptions = {
   skipHtmlToText: true,
@@ -46,7 +46,7 @@ export interface SplitMail {
   body: Buffer;
 }
 
-/** Splits a mail, and halves the line ends that a second conversion doubled (CR CR LF). */
+/** Splits a mail, and repairs line ends that were converted twice (CR CR LF). */
 export function splitMail(raw: Buffer): SplitMail {
   const firstLine = raw.subarray(0, Math.max(raw.indexOf('\n'), 0));
   const isDoubled = firstLine.at(-1) === carriageReturn && firstLine.at(-2) === carriageReturn;
@@ -59,7 +59,7 @@ export function splitMail(raw: Buffer): SplitMail {
 }
 
 /**
- * Yields small pieces, which keep mailparser's buffers small: as a single piece, 50 MB of base64
+ * Yields small pieces, so that mailparser's buffers stay small: a single piece with 50 MB of base64
  * would take 400 MB.
  */
 function* piecesOf(head: Buffer, body: Buffer): Generator<Buffer> {
@@ -108,7 +108,7 @@ export function runParser(
 }
 
 /**
- * Returns the bytes before the first part beyond the limit: every part opens with a line that
+ * Returns the bytes before the first part beyond the limit. Every part begins after a line that
  * starts with `--`.
  */
 function cutToParts(body: Buffer): Buffer {
@@ -152,9 +152,9 @@ async function parseBody(mail: SplitMail): Promise<MimeBody> {
 }
 
 /**
- * Parses the body of a mail under the Content-* fields. Bounds are 500 parts, and 2 MB each of text
- * and HTML; the excess is left out and a fault reports it. An attached message stays an attachment:
- * the text never joins the text of the carrier.
+ * Parses the body of a mail under the Content-* fields. Limits are 500 parts, and 2 MB each of text
+ * and HTML; the rest is dropped and reported as a fault. An attached message stays an attachment:
+ * its text does not become text of the mail.
  */
 export async function readMimeBody(mail: SplitMail): Promise<MimeBody> {
   const faults: ParsingError[] = [];
@@ -163,23 +163,23 @@ export async function readMimeBody(mail: SplitMail): Promise<MimeBody> {
   const found = await parseBody(mail);
   const overrun = found.faults.find(({ code }) => code === 'too-many-parts');
   if (!overrun) return found;
-  // mailsplit loses data that it has read but not yet emitted; a body without the excess loses
+  // mailsplit loses data that was read but not emitted when it stops. A body cut to the limit loses
   // nothing.
   const within = await parseBody({ ...mail, body: cutToParts(mail.body) });
   return { ...within, faults: [overrun, ...within.faults] };
 }
 
-// Reads the body of a mail that is only text: the bytes are the words, so mailparser, which takes
-// ten times as long, is skipped. The result equals that of mailparser for the same mail.
+// Reads the body of a mail that is only text: the bytes are the text, so mailparser is skipped,
+// which takes ten times as long. The result equals that of mailparser for the same mail.
 
-/** Longest text read here; lenient-parser.ts cuts longer texts. */
+/** Longest body read here; lenient-parser.ts cuts longer texts. */
 const mostBytes = 512 * 1024;
-/** Content-* fields without effect on the form of the body. */
+/** Content-* fields that do not affect how the body is read. */
 const harmless = new Set(['content-language', 'content-length']);
 const identities = new Set(['', '7bit', '8bit', 'binary']);
 const utf8s = new Set(['utf-8', 'us-ascii']);
 
-/** Returns the charset named by the mail, if any, for a plain body; otherwise null. */
+/** Returns the charset that the mail names, if any; null if the body is not plain. */
 function plainCharset(block: HeaderBlock): Pick<TextNode, 'charset'> | null {
   for (const { name } of block.fields) {
     const key = name.toLowerCase();

@@ -1,21 +1,21 @@
-// Digests of the decoded parts of a mail: the content without the transfer form. A text sent twice
-// by the same program differs in boundary, Date and Message-ID, but not in the parts.
+// Digests of the decoded parts of a mail, independent of the transfer encoding. Two mails with the
+// same content from the same program differ in boundary, Date and Message-ID, but not in the parts.
 import { hash } from 'node:crypto';
 import { readParameters } from '../mime/headers/header-values.ts';
 import { runParser, splitMail } from './body.ts';
 import type { TextNode } from './text.ts';
 
 export interface DecodedPart {
-  /** Type `type/subtype`, lower case; a branch of the tree comes before the parts of the branch. */
+  /** Type `type/subtype`, lower case. A multipart precedes its parts. */
   type: string;
   filename: string | null;
-  /** SHA-256 of the content; null for a branch. */
+  /** SHA-256 of the content; null for a multipart. */
   digest: string | null;
 }
 
 /**
- * Returns the parts of a raw mail in their order. A mail beyond the bounds of the parser counts as
- * a single part.
+ * Returns the parts of a raw mail in their order. A mail that exceeds the limits of the parser
+ * counts as a single part.
  */
 export async function decodedParts(raw: Buffer): Promise<DecodedPart[]> {
   const mail = splitMail(raw);
@@ -57,8 +57,8 @@ function addParts(
 }
 
 /**
- * Hashes a part. For a text, ignores the form of line ends and trailing white space, which depend
- * on the transfer only.
+ * Hashes a part. Of a text, ignores trailing white space and the kind of line ends, which depend on
+ * the transfer.
  */
 function digestOf(type: string, content: Buffer): string {
   if (!type.startsWith('text/')) return hash('sha256', content, 'hex');

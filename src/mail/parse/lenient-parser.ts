@@ -1,7 +1,7 @@
 // mailparser, adapted to read MIME as mail programs do where mailparser alone loses words or
-// attachments (lenient-splitter.ts). It splits and decodes the transfer encodings; the bytes of
-// texts are collected here, within bounds, and text.ts decodes their charsets. Patches internals of
-// mailparser, so the version is pinned.
+// attachments (lenient-splitter.ts). mailparser splits the mail and decodes the transfer encodings.
+// This file collects the bytes of texts, within bounds, and text.ts decodes their charsets. Patches
+// internals of mailparser, so the version is pinned.
 import type { Transform } from 'node:stream';
 import { MailParser } from 'mailparser';
 import { parseLimits } from '../mime/parsed-mail.ts';
@@ -14,7 +14,7 @@ import {
 } from './lenient-splitter.ts';
 import type { TextNode } from './text.ts';
 
-/** Members that mailparser's types do not declare. */
+/** Members of mailparser that its types do not declare. */
 interface Insides {
   tree: TextNode | false;
   curnode: TextNode & { isAttachment?: boolean; decoder?: Transform };
@@ -31,7 +31,7 @@ export interface LenientParser {
   tree(): TextNode | null;
 }
 
-/** Takes the decoded bytes of a part. */
+/** Called with the decoded bytes of a part. */
 export type ByteWatcher = (node: object, chunk: Buffer) => void;
 
 const carriageReturn = 0x0d;
@@ -63,7 +63,7 @@ export function createLenientParser(
       node.text = text;
       collect(decoder, text);
     } else if (node && data.multipart) {
-      // The words of a multipart in which no part follows.
+      // Collects the text of a multipart that has no part.
       const preamble = new ByteCollector(undefined);
       node.text = preamble;
       preambles.set(data, preamble);
@@ -73,18 +73,18 @@ export function createLenientParser(
   return { parser, findings, tree: () => insides.tree || null };
 }
 
-/** Bytes per unit of the limit, for charsets in which characters are not counted. */
+/** Most bytes per character in a charset whose characters are not counted. */
 const mostBytesPerUnit = 3;
 
 /**
- * Keeps the bytes of a text up to the kept part: otherwise 20 MB would become a single string in a
- * single turn. Counts UTF-8 in characters, other charsets in bytes.
+ * Keeps the bytes of a text up to the limit: otherwise 20 MB would become a string in a single turn
+ * of the event loop. Counts UTF-8 in characters, other charsets in bytes.
  */
 class ByteCollector {
   readonly #isUtf8: boolean;
   readonly #pieces: Buffer[] = [];
   #left: number;
-  /** True if more bytes came than were kept. */
+  /** True if bytes beyond the limit were dropped. */
   isCut = false;
 
   constructor(charset: string | undefined) {
@@ -117,7 +117,7 @@ function watchBytes(decoder: Transform, watch: (chunk: Buffer) => void): void {
   };
 }
 
-/** Takes the output of a decoder away from mailparser, which sees only that the output ends. */
+/** Redirects the output of a decoder from mailparser, which is only told when the output ends. */
 function collect(decoder: Transform, text: ByteCollector): void {
   const push = decoder.push.bind(decoder);
   decoder.push = (chunk: Buffer | null) => {
@@ -127,5 +127,5 @@ function collect(decoder: Transform, text: ByteCollector): void {
   };
 }
 
-/** Returns false for a byte within a character, and for CR, which is removed from line ends. */
+/** Returns false for a byte inside a character, and for CR, which line ends lose. */
 const startsUnit = (byte: number) => (byte & 0xc0) !== 0x80 && byte !== carriageReturn;

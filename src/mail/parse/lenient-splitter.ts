@@ -1,14 +1,14 @@
-// mailsplit, adapted to read the parts of a mail as mail programs do: where the header of a part
-// ends, which boundary a multipart has, and which type and transfer encoding a part has. Patches
-// internals of mailsplit, so the version is pinned.
+// mailsplit, adapted to read the parts of a mail as mail programs do: the end of a part's header,
+// the boundary of a multipart, and the type and transfer encoding of a part. Patches internals of
+// mailsplit, so the version is pinned.
 import { withKnownCharsets } from '../mime/charset/charset.ts';
 import { type HeaderBlock, readHeaderBlock, scanFields } from '../mime/headers/header-fields.ts';
 import { decodeWords } from '../mime/headers/header-values.ts';
 
-/** A node of mailsplit, as far as it is used here. */
+/** The fields of mailsplit's nodes that are used here. */
 export interface SplitNode {
   flowed: boolean;
-  /** Replaces `flowed`, so that the text is joined after the charset is decoded. */
+  /** Replaces mailsplit's `flowed`, so that lines are joined only after the charset is decoded. */
   isFlowed?: boolean;
   contentType: string | false;
   disposition: string | false;
@@ -24,14 +24,14 @@ export interface SplitNode {
   _parentBoundaryOwner: SplitNode | false;
   _headersLines: Buffer[];
   _headerlen: number;
-  /** Adds a line and returns true if it ends the header. */
+  /** Adds a line. Returns true if the line ends the header. */
   addHeaderChunk(line: Buffer | false): boolean;
   parseHeaders(): void;
 }
 
 /**
- * 1 and 2: a delimiter and a closing delimiter of the node itself; 3 and 4: of a multipart around
- * it.
+ * Kind of a delimiter. 1 and 2: opening and closing delimiter of the node. 3 and 4: the same of an
+ * outer multipart.
  */
 type Boundary = 1 | 2 | 3 | 4 | false;
 type Done = (error: Error | null, data?: unknown, isFlush?: boolean) => void;
@@ -40,7 +40,7 @@ export interface Splitter {
   node: SplitNode;
   delimiterOwner: SplitNode | false;
   state: number;
-  /** True behind the closing delimiter of the node. */
+  /** True after the closing delimiter of the node. */
   inEpilogue: boolean;
   push(data: SplitNode): boolean;
   newNode(parent?: unknown): void;
@@ -50,7 +50,7 @@ export interface Splitter {
   _transform(chunk: Buffer, encoding: string, done: () => void): void;
 }
 
-/** Bytes that the splitter reads: a short header, then the body of the mail. */
+/** Bytes that the splitter reads: a short header and the body of the mail. */
 export interface SplitSource {
   headBytes: number;
   body: Buffer;
@@ -60,24 +60,24 @@ export interface SplitSource {
 export interface SplitFindings {
   /** True if an inner multipart ended at the boundary of an outer multipart. */
   isUnclosed: boolean;
-  /** True if a delimiter stands behind the closing delimiter. */
+  /** True if a delimiter follows the closing delimiter. */
   hasPartsBehindEnd: boolean;
   /** Multiparts with a closing delimiter. */
   closed: WeakSet<SplitNode>;
-  /** Parts with a broken line in the header, or no empty line behind the header. */
+  /** Parts with a broken line in the header, or without an empty line after the header. */
   malformed: Set<SplitNode>;
 }
 
-/** The state of mailsplit after a header. */
+/** State of mailsplit after a header. */
 const bodyState = 2;
 const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
 const transferEncodings = ['base64', 'quoted-printable', '7bit', '8bit', 'binary'];
-/** Bytes behind the header of a multipart in which the first delimiter is looked up. */
+/** Number of bytes after the header of a multipart in which the first delimiter is searched. */
 const longestPreamble = 256 * 1024;
 
 /**
- * Returns the Content-* fields of a header, the first of each name. mailsplit and mailparser get no
- * further field, so header-fields.ts reads every header of a mail.
+ * Returns the Content-* fields of a header, the first of each name. mailsplit and mailparser get
+ * only these, because header-fields.ts reads all headers of a mail.
  */
 export function contentFields(block: HeaderBlock, defaultType: string | null = null): Buffer {
   const seen = new Set<string>();
@@ -96,7 +96,7 @@ export function contentFields(block: HeaderBlock, defaultType: string | null = n
 function readFields(node: SplitNode): void {
   const isInDigest = node._parentBoundaryOwner && node._parentBoundaryOwner.multipart === 'digest';
   const block = readHeaderBlock(Buffer.concat(node._headersLines));
-  // RFC 2046 5.1.5
+  // Parts of a digest are mails by default (RFC 2046 5.1.5).
   const head = contentFields(block, isInDigest ? 'message/rfc822' : null);
   node._headersLines = [head];
   node._headerlen = head.length;
@@ -105,8 +105,7 @@ function readFields(node: SplitNode): void {
 const firstOf = ({ headers }: SplitNode, name: string) => (headers ? headers.getFirst(name) : '');
 
 /**
- * Reads a transfer encoding that stands in quotes, as an encoded word, or beside comments and
- * parameters.
+ * Reads a transfer encoding, even in quotes, in an encoded word, or beside comments and parameters.
  */
 function readTransferEncoding(value: string): string {
   const words = decodeWords(value.replace(/["']/g, ' ')).toLowerCase();
@@ -116,8 +115,8 @@ function readTransferEncoding(value: string): string {
 }
 
 /**
- * Chooses the form of a boundary with white space that occurs in the mail: as it stands, or without
- * the white space, which folding may have put in.
+ * Chooses the form of a boundary that occurs in the mail: unchanged, or without white space, which
+ * folding may have added.
  */
 function chooseBoundary(boundary: Buffer, ahead: Buffer): Buffer {
   const words = boundary.toString('latin1');
@@ -141,16 +140,16 @@ function mendType(node: SplitNode): void {
 }
 
 /**
- * Knows how far the splitter has read, and where the header of the current part ends without an
- * empty line.
+ * Tracks how far the splitter has read, and where the current part's header ends without an empty
+ * line.
  */
 class Progress {
   readonly #source: SplitSource;
   #chunk: Buffer = Buffer.alloc(0);
   #chunkStart = 0;
-  /** Offset behind the current line. */
+  /** Offset after the current line. */
   #end = 0;
-  /** Offset of the body of the current part; null if an empty line stands before it. */
+  /** Offset of the body of the current part; null if an empty line precedes the body. */
   #bodyStart: number | null = null;
 
   constructor(source: SplitSource) {
@@ -166,19 +165,19 @@ class Progress {
     this.#end = this.#chunkStart + line.byteOffset - this.#chunk.byteOffset + line.length;
   }
 
-  /** Returns the bytes behind the current line. */
+  /** Returns the bytes after the current line. */
   get ahead(): Buffer {
     return this.#source.body.subarray(Math.max(this.#end - this.#source.headBytes, 0));
   }
 
-  /** Looks for the end of the header that begins here; returns true if it is malformed. */
+  /** Finds the end of the header that begins here. Returns true if the header is malformed. */
   startHeader(): boolean {
     const { isUnseparated, bodyStart, malformedLines } = scanFields(this.ahead);
     this.#bodyStart = isUnseparated && bodyStart !== null ? this.#end + bodyStart : null;
     return isUnseparated || malformedLines > 0;
   }
 
-  /** True if the header ends behind the current line without an empty line. */
+  /** True if the header ends after the current line without an empty line. */
   get endsHeader(): boolean {
     return this.#end === this.#bodyStart;
   }
@@ -203,9 +202,7 @@ function patchNode(node: SplitNode, progress: Progress): void {
   };
 }
 
-/**
- * Adapts the splitter, which reads `source`; returns the findings, complete once it has read all.
- */
+/** Adapts the splitter, which reads `source`. Returns the findings, complete at the end. */
 export function makeLenient(splitter: Splitter, source: SplitSource): SplitFindings {
   const findings: SplitFindings = {
     isUnclosed: false,
@@ -244,7 +241,7 @@ export function makeLenient(splitter: Splitter, source: SplitSource): SplitFindi
   };
   const processLine = splitter.processLine.bind(splitter);
   let forward: Done;
-  /** Keeps a closing delimiter apart from the text of a multipart without parts before it. */
+  /** The flush keeps a closing delimiter without a part before it out of the text. */
   const relay: Done = (error, data, isFlush) => forward(error, data, isFlush || boundary === 4);
   splitter.processLine = (line, isFinal, next) => {
     if (line) progress.startLine(line);

@@ -16,17 +16,17 @@ const listFields = new Set([
 ]);
 const maxFields = 20;
 const maxValueCharacters = 2000;
-/** Limit of RFC 2919 3. */
+/** Longest id (RFC 2919 3). */
 const maxIdCharacters = 255;
 
 export interface ListHeaders {
-  /** Content of the angle brackets in List-Id, lower case: the permanent name of the list. */
+  /** Text between the angle brackets of List-Id, lower case: the permanent name of the list. */
   listId: string | null;
-  /** At most 20 fields, of 2,000 characters each. */
+  /** At most 20 fields with 2,000 characters each. */
   listHeaders: HeaderField[];
 }
 
-/** Reads the id. A phrase may precede it (RFC 2919 3); some lists send it without brackets. */
+/** Reads the id. A phrase may precede it (RFC 2919 3), and some lists omit the brackets. */
 function readListId(value: string | null): string | null {
   if (value === null) return null;
   const text = decodeWords(value);

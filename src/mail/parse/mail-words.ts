@@ -3,9 +3,9 @@ import { type DocumentWords, wordsOfDocument } from '../../platform/full-text/do
 import type { ParsedMail } from '../mime/parsed-mail.ts';
 
 /**
- * Reads the words of subject, author and text, and whether a file is attached. The split has the
- * words of all parts that the mail shows: the HTML beside a text, and the mail that it forwards as
- * an attachment.
+ * Reads the words of subject, author and text, and whether a file is attached. The reply split has
+ * the words of all parts that a reader sees: HTML beside a text, and a forwarded mail in an
+ * attachment.
  */
 export function wordsOfMail(mail: ParsedMail): DocumentWords {
   const { subject, from, text, newContent, quotedContent, signature, attachments } = mail;

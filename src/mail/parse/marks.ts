@@ -1,11 +1,11 @@
-// Marks in the text of a mail before the reply split: noncharacters of Unicode. Some stand on a
-// separate line, around the parts that a mail program names by class or id; others stand before the
-// words of a line.
+// Marks in the text of a mail for the reply split: noncharacters of Unicode. Some are on a separate
+// line, around parts that a mail program names by class or id. The rest precede the words of a
+// line.
 
 /**
- * `whole`: all of the part is quoted. `lead`: it is quoted up to the first `>`; between later
- * quotations the sender may answer. `tail`: all text from here is quoted. `signature`: all of the
- * part is a signature.
+ * Marks of parts. `whole`: the whole part is quoted. `lead`: the part is quoted up to the first
+ * `>`, after which the sender may answer between quotations. `tail`: all following text is quoted.
+ * `signature`: the part is a signature.
  */
 export const marks = {
   whole: '\ufdd0',
@@ -16,9 +16,9 @@ export const marks = {
 export type Mark = keyof typeof marks;
 export const endMark = '\ufdd4';
 const partMark = /[\ufdd0-\ufdd4]/;
-/** Stands for `>` before the lines of a blockquote that may be indented words of the sender. */
+/** Replaces `>` before lines of a blockquote that may be indented words of the sender. */
 export const indentMark = '\ufdd5';
-/** Stands before a line of the sender that begins with `>`. */
+/** Precedes a line of the sender that begins with `>`. */
 export const literalMark = '\ufdd6';
 const everyMark = /[\ufdd0-\ufdd6]/g;
 
@@ -27,13 +27,13 @@ export const withoutMarks = (text: string) => text.replace(everyMark, '');
 
 export interface MarkedLines {
   lines: string[];
-  /** Lines that a mark declares quoted, or part of a signature. */
+  /** For each line: whether a mark declares it quoted, or part of a signature. */
   declared: ('quoted' | 'signature' | null)[];
 }
 
 /**
- * Takes the marks of parts out of the lines. Marks below a `>` belong to an older mail and mean
- * nothing.
+ * Removes the marks of parts from the lines. Marks after a `>` belong to an older mail and are
+ * ignored.
  */
 export function readMarks(marked: readonly string[]): MarkedLines {
   const lines: string[] = [];

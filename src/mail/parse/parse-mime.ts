@@ -1,7 +1,7 @@
 // Parses a received mail into the email projection (specification 2.2). Pure: no clock, no store,
-// no network; every doubt becomes a parsing error, and it never throws. Blocks the event loop for
-// as long as the mail takes, so the service runs it in a worker (parser.ts).
-// src/inbox/receiving/authenticate.ts gives the verdicts of SPF, DKIM and DMARC.
+// no network; every doubt becomes a parsing error, and nothing is thrown. Parsing blocks the event
+// loop, so the service runs it in a worker (parser.ts). src/inbox/receiving/authenticate.ts checks
+// SPF, DKIM and DMARC.
 
 import { hasMark } from '../mime/headers/subject.ts';
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from '../mime/parsed-mail.ts';
@@ -15,22 +15,22 @@ import { type ReplyFacts, splitReply, wholeText } from './reply/reply-split.ts';
 import { withShown } from './shown-parts.ts';
 import type { ReadablePiece } from './text.ts';
 
-/** Most characters split without a yield: the worst take 0.1 s. */
+/** Most characters that are split without a yield; the worst texts then take 0.1 s. */
 const mostSplitAtOnce = 32 * 1024;
 
 function maySplitSlowly(pieces: readonly ReadablePiece[]): boolean {
   return pieces.reduce((sum, { content }) => sum + content.length, 0) > mostSplitAtOnce;
 }
 
-/** Returns the facts in the header about the text. */
+/** Returns the facts in the header that help to split the text. */
 function factsOf({ inReplyTo, references, subject }: ParsedMail): ReplyFacts {
   const isAnswer = inReplyTo !== null || references.length > 0;
   return { isAnswer, hasSubjectMark: isAnswer || hasMark(subject) };
 }
 
 /**
- * Makes the text of a piece. Programs write `>` before the indented words of a sender in plain
- * text: the HTML tells them from a quotation.
+ * Returns the text of a piece. In plain text, programs write `>` before indented words of a sender
+ * too; the HTML shows which `>` is a quotation.
  */
 function textOf({ kind, content, html }: ReadablePiece, { isAnswer }: ReplyFacts, most: number) {
   if (kind === 'html') return makeMarkedText(content, isAnswer, most);
@@ -43,8 +43,7 @@ function textOf({ kind, content, html }: ReadablePiece, { isAnswer }: ReplyFacts
 }
 
 /**
- * Joins the pieces, up to the limits of the split. Words are cut, and never for the markup before
- * them.
+ * Joins the pieces, up to the limits of the split. Only words count towards the limits, not markup.
  */
 function joinPieces(pieces: readonly ReadablePiece[], facts: ReplyFacts) {
   const texts: string[] = [];
@@ -79,8 +78,8 @@ function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
 }
 
 /**
- * Takes the text of the first attached mail as `newContent` if the mail itself has no word: it
- * forwards that mail. Reports keep their text, because they are not written by their sender.
+ * Takes the text of the first attached mail as `newContent` if the mail itself has no words,
+ * because it then forwards that mail. Reports keep their text, because a program wrote them.
  */
 async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMail> {
   const isSilent = [mail.newContent, mail.quotedContent].every((one) => !one?.trim());
@@ -95,9 +94,8 @@ async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMa
 
 /**
  * Parses a raw mail within `parseLimits`. Never throws on bad mail: `parsingErrors` lists the
- * missing parts. Calls `onBody` with the projection before a reply split that may take long, since
- * the libraries of the split are slow on hostile text: a caller with a deadline then keeps the
- * rest.
+ * missing parts. Before a reply split that may take long (its libraries are slow on hostile text),
+ * calls `onBody` with the projection so far, for callers with a deadline.
  */
 export async function parseMime(
   raw: Buffer,
@@ -119,7 +117,7 @@ export async function parseMime(
     if (maySplitSlowly(pieces)) onBody?.(mail);
     return await withAttachedText(raw, splitPieces(mail, pieces));
   } catch {
-    // A library failed: the mail itself is stored and stays readable.
+    // A library failed, so only this part of the projection is missing.
     const kept = { ...mail, newContent: mail.text };
     return withFault(kept, 'parser-failed', 'a part of the mail could not be read');
   }

@@ -1,5 +1,5 @@
-// The worker of parser.ts: parses mails in turn. Imports mailparser and similar libraries,
-// so that the main thread never loads them.
+// The worker of parser.ts: parses mails one at a time. Only the worker imports mailparser and
+// similar libraries, so the main thread never loads them.
 import { type DocumentWords, wordsOfDocument } from '../../platform/full-text/document.ts';
 import { linearPattern } from '../../platform/runtime/workers/linear-pattern.ts';
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
@@ -17,24 +17,22 @@ import { type DmarcSummary, summarizeReport } from './dmarc/dmarc-summary.ts';
 import { wordsOfMail } from './mail-words.ts';
 import { parseMime } from './parse-mime.ts';
 
-/** A pattern of RE2 in any case of letters, and the texts to match. */
+/** An RE2 pattern that ignores case, and the texts to match. */
 export interface Matching {
   pattern: string;
   texts: readonly string[];
 }
 
-/** Result of a match: a flag for each text, or the reason for which the pattern is invalid. */
+/** Result of matching: a flag for each text, or the reason why the pattern is invalid. */
 export type Matched = { matches: boolean[] } | { problem: string };
 
-/** A complaint, with our tokens and signatures in the attached copy. */
+/** A complaint, with our tokens and signatures from the attached copy. */
 export interface ComplaintReport {
   complaint: Complaint;
   copy: OwnCopy;
 }
 
-/**
- * The possible results of a job: the projection, a report, an attachment or words; null if absent.
- */
+/** Results of the kinds of jobs; null if the mail lacks the wanted part. */
 export interface Readings {
   mail: ParsedMail;
   bounce: BounceReport | null;
@@ -44,15 +42,15 @@ export interface Readings {
   attachment: Uint8Array | null;
   /** Digests of the decoded parts. */
   parts: DecodedPart[];
-  /** Words of a document (`FullTextDocument`), which comes as JSON instead of the raw mail. */
+  /** Words of a document. The job has a `FullTextDocument` as JSON instead of a raw mail. */
   words: DocumentWords;
-  /** Codes and links of a mail (`MailText`), which comes as JSON instead of the raw mail. */
+  /** Codes and links of a mail. The job has a `MailText` as JSON instead of a raw mail. */
   extracts: Extracts;
-  /** Matches of a pattern (`Matching`), which comes as JSON instead of the raw mail. */
+  /** Matches of a pattern. The job has a `Matching` as JSON instead of a raw mail. */
   matches: Matched;
-  /** Whether HTML, which comes instead of the raw mail, hides words. */
+  /** Whether HTML hides words. The job has HTML instead of a raw mail. */
   hiding: boolean;
-  /** Text of HTML, which comes instead of the raw mail. */
+  /** Text of HTML. The job has HTML instead of a raw mail. */
   text: string;
 }
 
@@ -64,7 +62,7 @@ export interface ParsePayload {
   wants: keyof Readings;
 }
 
-/** Calls `keepBody` with the projection before the reply split, which may outlast the deadline. */
+/** Does a job. Calls `keepBody` before the reply split, which may exceed the deadline. */
 async function read(
   { raw, options, wants }: ParsePayload,
   keepBody: (mail: ParsedMail) => void,

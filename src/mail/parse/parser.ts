@@ -1,10 +1,10 @@
 // Parses received mail in worker threads, each mail under a deadline: hostile MIME can block a
 // thread for minutes, and must block neither the event loop nor the next mail. parse-mime.ts does
-// the parsing. Light to import: the worker starts with the first mail.
+// the parsing. Cheap to import: the worker starts with the first mail.
 //
 // If the worker ends during a mail, the parser returns the known part: the body without the reply
-// split if the worker had sent it, else the header alone. A report is rejected with an error, for
-// another try.
+// split if the worker sent it, else only the header. Reading a report then fails with an error, so
+// that the caller tries again.
 import { CapacityError } from '../../platform/errors.ts';
 import type { DocumentWords, FullTextDocument } from '../../platform/full-text/document.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -22,14 +22,14 @@ export type ReportReading = Extract<keyof Readings, 'bounce' | 'complaint' | 'dm
 
 export interface MimeParser {
   /**
-   * Parses a raw mail. Never rejects because of the mail: see `parsingErrors`.
+   * Parses a raw mail. Faults of the mail are in `parsingErrors` and never reject.
    * @throws CapacityError if the queue is full or the parser is closed
    */
   parse(raw: Buffer, options?: ParseOptions): Promise<ParsedMail>;
   /**
    * Reads the report of this kind in a raw mail; returns null without a report. A DMARC report of
    * 10 MB unpacked takes up to 1 s.
-   * @throws CapacityError as `parse` does; Error if it takes too long, for another try
+   * @throws CapacityError as `parse` does; Error if it takes too long: the caller tries again
    */
   readReport<K extends ReportReading>(
     kind: K,
@@ -79,17 +79,17 @@ export interface MimeParser {
 
 export interface MimeParserOptions {
   clock: Clock;
-  /** Time limit for a mail once a worker has it. */
+  /** Time limit for a mail in the worker, in ms. */
   deadlineMs?: number;
   maxQueuedMails?: number;
   maxQueuedBytes?: number;
 }
 
-/** Mails up to this size go to the worker together: none of them takes long. */
+/** Mails up to this size are sent to the worker several at a time, because they are quick. */
 const smallBytes = 32 * 1024;
-/** Bytes that each organization may have queued while any are free. */
+/** Bytes that each organization may have in the queue, as long as the queue has space. */
 const firstBytes = 1_000_000;
-/** A mail of 50 MB peaks at 250 MB. */
+/** Heap limit of a worker. A mail of 50 MB needs up to 250 MB. */
 const heapMb = 512;
 
 function refuse(why: Refusal): Error {
@@ -102,14 +102,14 @@ function refuse(why: Refusal): Error {
   return new CapacityError(message, seconds, { reason: 'capacity-parser' });
 }
 
-/** A mail, and the projection without the reply split once the worker has sent that. */
+/** A mail in a worker, with the projection without the reply split once the worker sent it. */
 interface LostMail {
   raw: Buffer;
   options: ParseOptions;
   body: ParsedMail | null;
 }
 
-/** Returns the known part of a lost mail. */
+/** Returns the known part of a mail that the worker did not finish. */
 async function knownOf({ raw, options, body }: LostMail, lost: LostJob): Promise<ParsedMail> {
   const cutShort = lost.isBegun ? 'within' : 'before';
   if (body) {
@@ -165,14 +165,14 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       holder,
       bytes: raw.length,
       isSmall: wants === 'mail' && raw.length <= smallBytes,
-      // A copy: callers keep their buffers, and a view would transfer the whole pool.
+      // A copy: callers keep their buffers, and a view would transfer the pool of Node.
       payload: () => ({ raw: new Uint8Array(raw), options: parseOptions, wants }),
       onPart: (body) => {
         mail.body = body;
       },
     });
     try {
-      // The worker answers a job with the type that it requests.
+      // The worker answers a job with the type that the job wants.
       return (await reading) as Readings[W];
     } catch (error) {
       if (!(error instanceof LostJob)) throw error;

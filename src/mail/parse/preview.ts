@@ -4,12 +4,12 @@ import type { ParsedMail } from '../mime/parsed-mail.ts';
 
 const previewCharacters = 200;
 /**
- * Characters searched for words, so that long white space costs nothing. The first
- * `nearlyAlwaysEnough` suffice for most mails.
+ * Most characters searched for words, so that long white space costs nothing. `nearlyAlwaysEnough`
+ * characters suffice for most mails.
  */
 const maxCharacters = 10_000;
 const nearlyAlwaysEnough = 300;
-/** Marks of direction and characters of zero width, with which newsletters fill their preview. */
+/** Marks of direction and zero-width characters, which newsletters use to fill their preview. */
 const invisible = /\u034f|[\u00ad\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 const plain = /^[\x20-\x7e\r\n\t]*$/;
@@ -21,8 +21,8 @@ function lineOf(text: string, characters: number): string {
 }
 
 /**
- * Returns a line of the sender's own text, else of the quoted text; null if the mail has no
- * words. For a mail with HTML only, it uses the text made by the reply split.
+ * Returns a line of the sender's own text, else of the quoted text; null for a mail without words.
+ * A mail with only HTML has the text that the reply split made.
  */
 export function previewOf(mail: Pick<ParsedMail, 'newContent' | 'quotedContent' | 'text'>) {
   for (const source of [mail.newContent, mail.quotedContent, mail.text]) {

@@ -1,7 +1,7 @@
 // Reads the header alone, for the receive path before it reads a body (about 40 µs for usual mail,
 // linear in the header block), and for the header half of the full projection. Values are
-// untrusted: of List-Unsubscribe (RFC 2369, RFC 8058) only https, http and mailto pass, in a form
-// that is safe to print and store.
+// untrusted: List-Unsubscribe (RFC 2369, RFC 8058) yields only https, http and mailto links that
+// are safe to print and store.
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 import { type AddressList, parseAddressList } from '../mime/headers/header-addresses.ts';
 import { cleanLine, type HeaderBlock, readHeaderBlock } from '../mime/headers/header-fields.ts';
@@ -36,7 +36,7 @@ interface ListUnsubscribe {
 function readUrl(text: string): URL | null {
   if (text.length > maxUrlCharacters || !/^https?:\/\//i.test(text)) return null;
   const url = URL.parse(text);
-  // Credentials in a link serve only to imitate another host.
+  // A link with credentials is refused: they only serve to imitate a different host.
   return url && url.username === '' && url.password === '' ? url : null;
 }
 
@@ -51,8 +51,8 @@ function readMailto(text: string): string | null {
 }
 
 /**
- * Returns the first https link (else the first http link) and the first mailto address; null if
- * absent.
+ * Returns the first https link, or else the first http link, and the first mailto address; null for
+ * a missing link.
  */
 function readListUnsubscribe(values: string[]): ListUnsubscribe {
   const entries = (values.join(', ').match(/<[^<>]{1,2100}>/g) ?? []).slice(0, maxEntries);
@@ -98,8 +98,8 @@ function reportAddresses(name: string, list: AddressList, faults: ParsingError[]
 }
 
 /**
- * Returns the author: the first address of the first From. Several are legal, but the projection
- * has a single author.
+ * Returns the author: the first address of the first From. Several authors are legal, but the
+ * projection has one.
  */
 function readFrom(block: HeaderBlock, faults: ParsingError[]): HeaderAddress | null {
   const value = block.first('from');
@@ -115,8 +115,8 @@ function readFrom(block: HeaderBlock, faults: ParsingError[]): HeaderAddress | n
 }
 
 /**
- * Returns the ids in a threading field. Skips an address of this mail: old programs write it in the
- * phrase before the id (`Message from Ann <ann@a.example> of Tuesday <id@a.example>`).
+ * Returns the ids in In-Reply-To or References. Skips addresses of this mail, which old programs
+ * write before the id (`Message from Ann <ann@a.example> of Tuesday <id@a.example>`).
  */
 function readParents(
   block: HeaderBlock,
@@ -163,8 +163,8 @@ function readSummary(block: HeaderBlock, faults: ParsingError[]): HeaderSummary 
 }
 
 /**
- * Reads the header block alone, at most 256 KB, and no byte of the body; never throws. Of duplicate
- * fields the first counts; To and Cc are joined.
+ * Reads only the header block, at most 256 KB; never throws. Of duplicate fields the first counts;
+ * To and Cc are joined.
  */
 export function readHeader(raw: Buffer): HeaderSummary {
   return readSummary(readHeaderBlock(raw), []);
@@ -188,8 +188,8 @@ function readFirstPriority(block: HeaderBlock): MailPriority | null {
 }
 
 /**
- * Returns the projection from the header: no text, no attachments. It is the result for a mail with
- * a body that cannot be parsed. Never throws.
+ * Returns the projection of a mail from the header alone, without text and attachments. Used if the
+ * body cannot be parsed. Never throws.
  */
 export function projectHeader(block: HeaderBlock, options: ParseOptions): ParsedMail {
   const faults = [...block.faults];
@@ -229,7 +229,7 @@ export function projectHeader(block: HeaderBlock, options: ParseOptions): Parsed
   };
 }
 
-/** Parses only the header; `code` and `message` tell why the body is missing. Never throws. */
+/** Parses only the header. `code` and `message` say why the body is missing. Never throws. */
 export function parseHeaderOnly(
   raw: Buffer,
   options: ParseOptions,

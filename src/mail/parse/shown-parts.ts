@@ -1,9 +1,9 @@
-// Tells the files that a reader can save from the parts that the HTML shows and the parts that
-// programs process (RFC 8621 4.1.4).
+// Separates files that a reader can save from parts that the HTML shows or that programs process
+// (RFC 8621 4.1.4).
 import { readTokens } from '../mime/html/tokens.ts';
 import type { MailAttachment } from '../mime/parsed-mail.ts';
 
-/** Types of parts that mail programs process and list nowhere. */
+/** Types of parts that mail programs process but never list. */
 const processed = new Set([
   'text/x-amp-html',
   'text/vnd.google.email-reaction+json',
@@ -12,7 +12,10 @@ const processed = new Set([
   'application/pgp-signature',
   'application/pgp-encrypted',
 ]);
-/** Types of parts that HTML can show in their place; some programs give pictures no type. */
+/**
+ * Types of parts that HTML can show. Some programs give pictures the type
+ * `application/octet-stream`.
+ */
 const showable = /^(?:image|video|audio)\/|^application\/octet-stream$/;
 const citation = /cid:([^\s"'<>()\\]{1,998})/gi;
 
@@ -24,9 +27,7 @@ function decoded(id: string): string {
   }
 }
 
-/**
- * Returns the ids of the parts that the HTML shows, in lower case. A link to a part shows nothing.
- */
+/** Returns the Content-IDs (lower case) of parts that the HTML shows. A link shows nothing. */
 function citedIn(html: string): Set<string> {
   const cited = new Set<string>();
   const read = (text: string) => {
@@ -44,8 +45,8 @@ function citedIn(html: string): Set<string> {
 }
 
 /**
- * Returns the attachments, with `related` for attachments that a reader does not save. A picture of
- * multipart/related without an id may be shown by place.
+ * Returns the attachments, with `related` for parts that a reader does not save. A picture in
+ * multipart/related without a Content-ID may be shown too.
  */
 export function withShown(attachments: MailAttachment[], html: string | null): MailAttachment[] {
   if (attachments.length === 0) return attachments;

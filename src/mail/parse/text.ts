@@ -1,5 +1,5 @@
-// Joins the text leaves of a parsed MIME tree into one text and one HTML, and keeps the reading
-// order for the reply split. Pure.
+// Joins the text leaves of a parsed MIME tree into a text and an HTML, and keeps the reading order
+// for the reply split. Pure.
 import { decodeText } from '../mime/charset/charset.ts';
 import { cleanLine } from '../mime/headers/header-fields.ts';
 import { type ParsingError, parseLimits } from '../mime/parsed-mail.ts';
@@ -7,8 +7,8 @@ import { literalMark, withoutMarks } from './marks.ts';
 import { joinFlowed } from './reply/flowed.ts';
 
 /**
- * A node of mailparser's tree: inner nodes have children, text leaves and multiparts without parts
- * have bytes.
+ * A node of mailparser's tree. Inner nodes have children. Text leaves, and multiparts without
+ * parts, have bytes.
  */
 export interface TextNode {
   contentType: string | false;
@@ -19,18 +19,18 @@ export interface TextNode {
     delSp?: boolean;
     filename?: string | false;
     partNr?: (number | string)[] | false;
-    /** Bytes of a text without the transfer encoding, and whether they were cut. */
+    /** Bytes of the text after transfer decoding, and whether they were cut. */
     text?: { bytes: Buffer; isCut: boolean };
   };
   children: TextNode[];
 }
 
-/** A piece of the mail in reading order; of alternatives the plain text if it has words. */
+/** A piece of the mail in reading order. Of alternatives, the plain text if it has words. */
 export interface ReadablePiece {
   kind: 'plain' | 'html';
-  /** In plain text, `literalMark` stands before a `>` that the sender wrote. */
+  /** Text of the piece. In plain text, `literalMark` precedes a `>` that the sender wrote. */
   content: string;
-  /** The HTML of which the plain text is an alternative. */
+  /** HTML alternative of the plain text. */
   html?: string;
 }
 
@@ -75,7 +75,7 @@ function cut(
   return clean.slice(0, /[\ud800-\udbff]/.test(clean.charAt(end - 1)) ? end - 1 : end);
 }
 
-/** Chooses among alternatives: the plain leaf, or the HTML if the plain leaf has no words. */
+/** Chooses among alternatives: the plain text, or the HTML if the plain text has no words. */
 function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
   const plain = pieces.filter(({ kind, content }) => kind === 'plain' && !blank.test(content));
   const html = pieces.filter(({ kind }) => kind === 'html').slice(0, 1);
@@ -84,7 +84,7 @@ function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
   return only && html[0] && more.length === 0 ? [{ ...only, html: html[0].content }] : plain;
 }
 
-/** Returns the IMAP number of the part; absent for the mail as a whole. */
+/** Returns the IMAP number of a part; none for the whole mail. */
 export function partNumberOf({ node }: Pick<TextNode, 'node'>): { part?: string } {
   const part = (node?.partNr || []).filter((one) => typeof one === 'number').join('.');
   return part === '' ? {} : { part };
@@ -97,7 +97,7 @@ function contentOf(
 ): string {
   const { bytes, isCut } = node.text ?? { bytes: Buffer.alloc(0), isCut: false };
   const decoded = decodeText(bytes, charset, { isHtml: kind === 'html', isCut });
-  // The cut may fall within a character.
+  // A cut may split a character, which decodes to U+FFFD.
   const whole = withoutMarks(isCut ? decoded.text.replace(/\ufffd{1,3}$/, '') : decoded.text);
   if (!decoded.isKnown) {
     const label = cleanLine(charset ?? '').slice(0, 40);
@@ -130,7 +130,7 @@ function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves
   }
   const kind = node.contentType === 'text/html' ? 'html' : 'plain';
   const content = contentOf(node, kind, out.faults);
-  // The line end before a delimiter belongs to it (RFC 2046 5.1.1).
+  // The line end before a delimiter belongs to the delimiter (RFC 2046 5.1.1).
   const own = isMultipart ? content.replace(/\n$/, '') : content;
   const { isCut } = node.node.text;
   out.found.push({ kind, content: withoutMarks(own), isAlternative, isCut });
@@ -138,9 +138,9 @@ function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves
 }
 
 /**
- * Joins the leaves, each result cut at 2 MB and null without leaves of the same kind. `text` has
- * the plain parts. `html` has the HTML parts, and between them the plain parts that are not their
- * alternatives.
+ * Joins the leaves. Each result is cut at 2 MB, and null without leaves of this kind. `text` has
+ * the plain parts. `html` has the HTML parts, and between them plain parts without an HTML
+ * alternative.
  */
 export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBody {
   if (tree === null) return { text: null, html: null, pieces: [] };
@@ -151,7 +151,7 @@ export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBo
     faults.push({ code: 'nested-too-deep', message });
   }
   const plain = out.found.filter(({ kind }) => kind === 'plain');
-  // A plain part beside HTML (Apple Mail, list footers) must stay in the HTML view.
+  // A plain part beside HTML, as by Apple Mail or in a list footer, must appear in the HTML view.
   const shown = out.found.filter(
     ({ kind, content, isAlternative }) =>
       kind === 'html' || (!isAlternative && !blank.test(content)),

@@ -1,6 +1,6 @@
 // The record of a delivery attempt: which recipients have an outcome, which are pending, and the
-// replies of every host. Turns answers, faults and verdicts into Outcomes. Opens no connection and
-// does not choose the next host.
+// replies of every host. Turns answers, faults and verdicts into Outcomes. attempt.ts connects and
+// chooses hosts.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type Verdict, worstVerdict } from './destination.ts';
 import type {
@@ -16,7 +16,7 @@ import { classifyReply, tooManyRecipients } from './reply-rules/classify-reply.t
 import type { RecipientAnswer } from './session/transaction.ts';
 import { joinTranscripts, serverLines } from './session/transcript.ts';
 
-/** An Outcome without the trace. */
+/** An Outcome that still lacks the trace. */
 type Conclusion = { kind: 'sent'; reply: RemoteReply } | Verdict;
 type Fault = Pick<SmtpFault, 'kind' | 'reply'>;
 
@@ -24,8 +24,8 @@ type Fault = Pick<SmtpFault, 'kind' | 'reply'>;
 const authCodes: readonly (number | null)[] = [530, 534, 535, 538];
 
 /**
- * Returns true if the server may have accepted the message: after the dot, only a refusal proves
- * that it did not.
+ * Returns true if the server may have accepted the message. After the final dot, only a refusal
+ * proves that it did not.
  */
 function mayHaveBeenTaken({ kind, reply }: Fault): boolean {
   return reply.verb === 'dot' && kind !== 'refused';
@@ -50,8 +50,8 @@ function concludeReply(reply: RemoteReply, isRelay: boolean, isOneOfSeveral: boo
     return { kind: 'deferred', errorCode: 'auth-failed', reply };
   }
   const errorCode = classifyReply(reply).errorCode;
-  // This refusal is about the number of recipients, not about this recipient: the next attempt
-  // sends fewer at once (RFC 5321 4.5.3.1.10).
+  // Too many recipients at once says nothing about this recipient: the next attempt sends fewer
+  // (RFC 5321 4.5.3.1.10).
   const isCrowd = isOneOfSeveral && reply.verb === 'RCPT' && tooManyRecipients.test(reply.text);
   return { kind: code >= 500 && !isCrowd ? 'bounced' : 'deferred', errorCode, reply };
 }
@@ -60,9 +60,9 @@ export class AttemptRecord {
   readonly #clock: Clock;
   readonly #isRelay: boolean;
   readonly #outcomes: (Outcome | null)[];
-  /** Indices of the recipients without an outcome. */
+  /** Indices of recipients without an outcome. */
   #pending: number[];
-  /** Start on both clocks: wall time is shown, elapsed time is measured. */
+  /** Start on both clocks: wall time to show, steady time to measure. */
   #begun: { at: number; elapsed: number } | null = null;
   #peer: { host: string | null; address: string | null } = { host: null, address: null };
   #fault: Fault | null = null;
@@ -76,40 +76,34 @@ export class AttemptRecord {
     this.#pending = this.#outcomes.map((_, index) => index);
   }
 
-  /** Indices of the recipients for which another host may be tried. */
+  /** Indices of recipients for which a further host may be tried. */
   get pending(): readonly number[] {
     return this.#pending;
   }
 
-  /**
-   * Starts the clock at the first host. The wait for a free connection before it does not count as
-   * time of the attempt.
-   */
+  /** Starts the clock at the first host, so that the wait for a free connection is not counted. */
   begin(): void {
     this.#begun ??= { at: this.#clock.now(), elapsed: this.#clock.elapsed() };
   }
 
-  /** Milliseconds since the attempt turned to the first host. */
+  /** Milliseconds since the first host was tried. */
   get tookMs(): number {
     return this.#begun ? this.#clock.elapsed() - this.#begun.elapsed : 0;
   }
 
-  /** Adds further lines for the attempt history. */
+  /** Adds lines to the attempt history. */
   addNotes(notes: readonly string[]): void {
     for (const note of notes) this.#transcripts.push(`* ${note}\n`);
   }
 
-  /**
-   * Records a verdict that rules out a host, such as a DNS answer or a demand on the TLS of the
-   * host.
-   */
+  /** Records a verdict that excludes a host, such as a DNS answer or missing TLS. */
   addVerdict(host: string | null, verdict: Verdict): void {
     this.#peer = { host, address: null };
     this.#verdicts.push(verdict);
     this.#transcripts.push(`* ${verdict.reply.text}\n`);
   }
 
-  /** Records that no session with this address could be opened. */
+  /** Records that no session could be opened with this address. */
   addFault(peer: Peer | null, fault: Fault, transcript: string): void {
     if (peer) this.#peer = peer;
     this.#transcripts.push(transcript);
@@ -117,8 +111,8 @@ export class AttemptRecord {
   }
 
   /**
-   * Records the answers to the pending recipients, in their order. `handOver` is called if the
-   * server accepted the message.
+   * Records the answers to the pending recipients, in their order. Calls `handOver` if the server
+   * accepted the message.
    */
   addAnswers(
     answers: readonly RecipientAnswer[],
@@ -145,7 +139,7 @@ export class AttemptRecord {
   }
 
   /**
-   * Returns the outcomes in the order of the recipients. Defers pending recipients, unless a
+   * Returns the outcomes in the order of the recipients. Pending recipients are deferred, unless a
    * verdict ends their delivery.
    */
   finish(): Outcome[] {
@@ -157,7 +151,7 @@ export class AttemptRecord {
     return this.#outcomes.map((outcome) => outcome ?? { ...rest, trace });
   }
 
-  /** Returns null if another host may still accept the message. */
+  /** Returns null if a further host may still accept the message. */
   #conclude(answer: RecipientAnswer, isOneOfSeveral: boolean): Conclusion | null {
     if (answer.kind === 'replied')
       return concludeReply(answer.reply, this.#isRelay, isOneOfSeveral);
@@ -171,7 +165,7 @@ export class AttemptRecord {
     return null;
   }
 
-  /** Keeps a refusal by a server rather than a failed connection: its text tells more. */
+  /** Keeps a refusal rather than a failed connection, because a server's text explains more. */
   #keepFault(fault: Fault): void {
     if (this.#fault?.kind === 'refused' && fault.kind !== 'refused') return;
     this.#fault = fault;
@@ -188,7 +182,7 @@ export class AttemptRecord {
   }
 }
 
-/** The conclusion if time ran out before the first host was tried. */
+/** Returns the conclusion for an attempt without time to try a host. */
 function concludeNothing(): Conclusion {
   const text = 'no host was tried in time';
   return {

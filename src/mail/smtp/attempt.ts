@@ -1,6 +1,6 @@
 // A delivery attempt in progress: tries the hosts of the way in order (RFC 5321 5.1), each over a
-// session of the pool, until every recipient has an answer. The replies of each host are kept by
-// attempt-record.ts.
+// session of the pool, until every recipient has an answer. attempt-record.ts keeps the replies of
+// each host.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { AttemptRecord } from './attempt-record.ts';
@@ -23,25 +23,25 @@ export interface TransportJob extends SmtpMail {
   organizationId: string;
 }
 
-/** Dependencies that all attempts of a transport share. */
+/** Dependencies shared by all attempts of a transport. */
 export interface AttemptMeans {
   clock: Clock;
   pool: SmtpPool;
   slowAddresses: SlowAddresses;
   openAt(way: Way, peer: Peer, security: HostSecurity): Promise<Opening>;
-  /** Aborted at shutdown: no further host or address is then tried. */
+  /** Aborted at shutdown: no further host or address is tried then. */
   shutdown: AbortSignal;
 }
 
 /**
- * Time after the first host at which no further host or address is started; a host already being
- * tried keeps the usual limits. Allows four hosts that do not accept a connection, or two that
- * accept it and stay silent.
+ * Time after the first host at which no further host or address is started. A host that is being
+ * tried keeps the usual limits. This allows four hosts that do not accept a connection, or two that
+ * accept and stay silent.
  */
 const tryHostsMs = 120_000;
 /**
- * Limits for a slow address. A delivery is deferred if it waits longer than `longestSlowWaitMs` for
- * such an address.
+ * Limits for a slow address. A delivery that waits longer than `longestSlowWaitMs` for the address
+ * is deferred.
  */
 const slowAddressLimits = { connections: 2, messagesPerConnection: 100 };
 const longestSlowWaitMs = 30_000;
@@ -66,9 +66,9 @@ export class Attempt {
   readonly #means: AttemptMeans;
   readonly #record: AttemptRecord;
   #addressesLeft = maxAddresses;
-  /** True if a connection was lost before the server can have accepted the message. */
+  /** True if a connection was lost when the server cannot have accepted the message yet. */
   #isLost = false;
-  /** True once a host was tried a second time; it is not tried a third time. */
+  /** True once a host was tried a second time. It is not tried a third time. */
   #isRepeated = false;
 
   constructor(job: TransportJob, way: Way, means: AttemptMeans) {
@@ -87,7 +87,7 @@ export class Attempt {
       if (index > 0 && this.#isOver()) break;
       await this.#tryHost(index, false);
     }
-    // With several hosts, the next host already was the second connection.
+    // With several hosts, the next host already was a second attempt.
     const isOnlyHost = hosts.length === 1 && record.pending.length > 0;
     const mayRepeat = this.#isLost && !this.#isRepeated && !this.#means.shutdown.aborted;
     if (isOnlyHost && mayRepeat) await this.#tryHost(0, true);
@@ -127,8 +127,8 @@ export class Attempt {
   }
 
   /**
-   * Returns the destination that counts connections to the host: the lane of the host, or the lane
-   * shared by all hosts behind the same slow address.
+   * Returns the destination that counts the connections to the host: the host's lane, or a
+   * destination for all hosts behind the same slow address.
    */
   async #placesAt(host: string) {
     const way = this.#way;
@@ -146,8 +146,8 @@ export class Attempt {
   }
 
   /**
-   * Returns a session with the first address of the host that gives a session, or the failure at
-   * the last address.
+   * Returns a session with the first address of the host that accepts, or the failure at the last
+   * address.
    */
   async #openHost(host: string, security: HostSecurity) {
     this.#record.begin();
@@ -173,7 +173,7 @@ export class Attempt {
     return { opening, peer };
   }
 
-  /** Returns false if nothing was sent because the server had closed the idle session. */
+  /** Returns false if nothing was sent, because the server had closed the idle session. */
   async #deliverOver(
     { session, peer, isReused, lendOn, release }: Lease,
     policy: TlsPolicy | null,
@@ -203,9 +203,7 @@ export class Attempt {
     return true;
   }
 
-  /**
-   * Returns the message for the recipients without an answer, in a form that the server accepts.
-   */
+  /** Returns the mail for recipients without an answer, in a form that the server accepts. */
   async #mailFor({ capabilities }: Lease['session']): Promise<SmtpMail> {
     const mail = mailFor(this.#job, this.#way, this.#record.pending);
     const { sevenBit } = this.#job;
@@ -215,8 +213,7 @@ export class Attempt {
   }
 
   /**
-   * Releases the connection on every path: an unreleased connection would take a place from the
-   * pool for ever.
+   * Releases the connection even after an error: otherwise the pool would lose the place for ever.
    */
   async #deliverAndRelease(
     session: Lease['session'],
@@ -233,15 +230,15 @@ export class Attempt {
     }
   }
 
-  /** Skips relays: the operator chose the relay and accepts its speed. */
+  /** Relays are skipped: the operator chose the relay and accepts its speed. */
   #learn({ address }: Peer, begunAt: number, isAnswered: boolean): void {
     if (!this.#way.isRelay) this.#means.slowAddresses.learn(address, begunAt, isAnswered);
   }
 }
 
 /**
- * Returns the keys of sessions that serve the host at `index`. For the first host, sessions with
- * hosts of equal preference serve too, if they were opened under the same demands as today's.
+ * Returns the keys of sessions that can serve the host at `index`. For the first host these include
+ * sessions with hosts of equal preference that were opened under the present TLS demands.
  */
 async function keysOf({ hosts, securityOf }: Way, index: number, own: HostSecurity) {
   const host = hosts[index];
@@ -268,8 +265,8 @@ function mailFor(job: TransportJob, way: Way, pending: readonly number[]): SmtpM
 }
 
 /**
- * Returns true if the server had closed or forgotten the idle session: it saw nothing of this
- * message.
+ * Returns true if the server had closed or forgotten the idle session, and so received nothing of
+ * this message.
  */
 function isStale(answers: readonly RecipientAnswer[]): boolean {
   return answers.every(({ kind, reply }) => {
@@ -278,16 +275,16 @@ function isStale(answers: readonly RecipientAnswer[]): boolean {
 }
 
 /**
- * Returns true if the connection was closed or reset before the dot: no server can have accepted
- * the message, and a new connection may work.
+ * Returns true if the connection was lost before the final dot: no server can have accepted the
+ * message, and a new connection may work.
  */
 function isLostBeforeDot(answers: readonly RecipientAnswer[]): boolean {
   return answers.some((one) => one.kind === 'fault' && one.isLoss && one.reply.verb !== 'dot');
 }
 
 /**
- * The fault after too long a wait for a slow address: a later retry is better than a wait that
- * blocks other deliveries.
+ * Returns the fault after a long wait for a slow address. A later retry is better than a wait that
+ * blocks further deliveries.
  */
 function slowFault(host: string): SmtpFault {
   const text = `${host} keeps us waiting, and all connections that it gets are in use`;

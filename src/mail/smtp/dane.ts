@@ -1,26 +1,26 @@
 // DANE for SMTP (RFC 7672): looks up the TLSA records of a mail host and checks the certificate of
 // the host against them. The caller ensures that the MX and address answers are authenticated.
-// way.ts decides the demands on hosts without usable records.
+// way.ts decides which TLS a host without usable records needs.
 
 import { createHash, X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { messageOf } from '../../platform/errors.ts';
 import { type Dns, DnsError, type TlsaRecord } from '../../platform/net/dns.ts';
 
-/** The values that a certificate has to match. */
+/** Values that a certificate must match. */
 export interface DaneReference {
   /** Usable records only; never empty. */
   records: readonly TlsaRecord[];
-  /** Name for SNI: the name at which the records were found (RFC 7672 8.1). */
+  /** Server name to send (SNI): the name that has the records (RFC 7672 8.1). */
   serverName: string;
-  /** Names: the certificate must carry at least one, for records of usage 2 (RFC 7672 3.2.2). */
+  /** Names of which the certificate must have one, for records of usage 2 (RFC 7672 3.2.2). */
   names: readonly string[];
 }
 
 /**
- * `none`: the host publishes no authenticated records. `unusable`: it does, but none that we can
- * check, which demands TLS without proof (RFC 7672 2.2). `failed`: the records cannot be looked up
- * now, so the host must not be used.
+ * `none`: the host publishes no authenticated records. `unusable`: none of its records can be
+ * checked, which requires TLS without proof (RFC 7672 2.2). `failed`: the records cannot be looked
+ * up now, so the host must not be used.
  */
 export type DaneAnswer =
   | { kind: 'none' }
@@ -48,9 +48,7 @@ function isUsable({ usage, selector, matchingType, certificate }: TlsaRecord): b
   return matchingType === 0 && certificate.length > 0;
 }
 
-/**
- * Returns the end of the host's CNAMEs. They are as authenticated as the addresses at their end.
- */
+/** Returns the end of the host's CNAMEs. They are authenticated if the addresses at the end are. */
 async function expand(dns: Dns, host: string): Promise<string> {
   let name = host;
   for (let step = 0; step < maxAliases; step += 1) {
@@ -76,8 +74,8 @@ async function findRecords(dns: Dns, host: string, port: number) {
 }
 
 /**
- * Returns the demands of DANE on `host`. The MX and address answers must be authenticated.
- * `domain` is the recipient domain of that MX. Never rejects because of a DNS answer.
+ * Returns the requirements of DANE for `host`. The MX and address answers must be authenticated.
+ * `domain` is the recipient domain of the MX. Never rejects because of a DNS answer.
  */
 export async function findDane(
   dns: Dns,
@@ -153,9 +151,8 @@ function judgeAnchored(
 
 /**
  * Returns the reason why the server of an encrypted connection does not match the records, or null.
- * For usage 3 the key alone counts; names and dates in the certificate do not (RFC 7672 3.1.1). For
- * usage 2 chain, dates and name count too. Path length and name constraints of the CAs in between
- * are not checked.
+ * For usage 3 only the key counts, not names or dates (RFC 7672 3.1.1). For usage 2 chain, dates
+ * and name count too; path length and name constraints of intermediate CAs are not checked.
  */
 export function findDaneProblem(
   socket: TLSSocket,
@@ -171,7 +168,7 @@ export function findDaneProblem(
     const anchors = records.filter(({ usage }) => usage === trustAnchor);
     return judgeAnchored(chain, names, anchors, now);
   } catch (error) {
-    // Certificates are untrusted bytes: an unreadable certificate does not match.
+    // An unreadable certificate from the server does not match.
     return `a certificate of the server cannot be read: ${messageOf(error)}`;
   }
 }

@@ -1,4 +1,4 @@
-// From a recipient domain to the hosts and addresses that accept mail for it (RFC 5321 5.1, 7505).
+// Finds the hosts and addresses that accept mail for a recipient domain (RFC 5321 5.1, 7505).
 // Queries the DNS and decides; opens no connection.
 import { isIP } from 'node:net';
 import { type Dns, DnsError, type MxAnswer } from '../../platform/net/dns.ts';
@@ -6,28 +6,28 @@ import { isPublicAddress } from '../../platform/net/network-address.ts';
 import type { Random } from '../../platform/runtime/random.ts';
 import type { ErrorCode, RemoteReply } from './outcome.ts';
 
-/** A conclusion reached without a connection; becomes an Outcome with the trace of the attempt. */
+/** A conclusion without a connection; the attempt adds its trace to make an Outcome. */
 export interface Verdict {
   kind: 'deferred' | 'bounced' | 'failed';
   errorCode: ErrorCode;
   reply: RemoteReply;
 }
 
-/** A mail host, in the order of attempts; `preference` as in the MX record. */
+/** A mail host; `preference` as in the MX record. Hosts are tried in their order. */
 export interface MailHost {
   name: string;
   preference: number;
 }
 
-/** `isAuthenticated`: validated by DNSSEC, according to the resolver. */
+/** Hosts of a domain, or a verdict. `isAuthenticated`: validated by the resolver with DNSSEC. */
 export type MailHosts =
   | { hosts: readonly MailHost[]; isAuthenticated: boolean; verdict: null }
   | { verdict: Verdict };
-/** At least one address; a host without any yields a verdict instead. */
+/** At least one address; a host without addresses has a verdict instead. */
 export type Addresses = readonly [string, ...string[]];
 export type HostAddresses = { addresses: Addresses; verdict: null } | { verdict: Verdict };
 
-/** Limits on hosts, and on addresses of a host. Only an attack needs more. */
+/** Most hosts of a domain, and most addresses of a host. Only attacks need more. */
 const maxHosts = 10;
 const maxAddressesPerHost = 6;
 
@@ -41,7 +41,7 @@ export function verdict(
   return { verdict: { kind, errorCode, reply: { code: null, enhancedCode, text, verb: 'dns' } } };
 }
 
-/** Codes of verdicts that a name is absent, with the codes of the absence once it is certain. */
+/** Enhanced codes of verdicts that a name is absent, with the code of a proven absence. */
 const absences: ReadonlyMap<string, string> = new Map([
   ['4.1.2', '5.1.2'],
   ['4.4.4', '5.4.4'],
@@ -53,12 +53,12 @@ export function absenceOf({ verb, enhancedCode }: Partial<RemoteReply>): string 
 }
 
 /**
- * Turns a failed look-up into a verdict. A name that does not exist defers too: an answer may be
- * the mistake of an hour in a zone. src/outbound/queue/settling/absence.ts decides when it counts.
+ * Turns a failed look-up into a verdict. A missing name also defers, because zones are sometimes
+ * wrong for an hour. src/outbound/queue/settling/absence.ts decides when the absence is final.
  */
 function judge(error: unknown, code: string, missing: string): { verdict: Verdict } {
   if (!(error instanceof DnsError)) throw error;
-  // A loop of CNAMEs is often a mistake under repair, so the mail waits.
+  // A loop of CNAMEs is usually repaired soon, so the mail waits.
   if (error.temporary || error.kind === 'loop') {
     return verdict('deferred', 'connection', '4.4.3', `the DNS gives no answer: ${error.message}`);
   }
@@ -68,7 +68,7 @@ function judge(error: unknown, code: string, missing: string): { verdict: Verdic
   return verdict('bounced', 'invalid-domain', '5.4.4', error.message);
 }
 
-/** Shuffles, so that load spreads over equal hosts. */
+/** Shuffles, so that equal hosts share the load. */
 function shuffle<T>(items: readonly T[], random: Random): T[] {
   return items
     .map((item) => ({ item, at: random.float() }))
@@ -77,9 +77,8 @@ function shuffle<T>(items: readonly T[], random: Random): T[] {
 }
 
 /**
- * Returns the MX records; an empty list if the name exists without any. That list counts as
- * authenticated if the addresses of the name are: in a signed zone an existing MX record cannot be
- * denied.
+ * Returns the MX records; an empty list for a name without any. That list is authenticated if the
+ * addresses of the name are: in a signed zone an MX record cannot be hidden.
  */
 async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
   try {
@@ -122,9 +121,8 @@ function isUsable(address: string, allowPrivate: boolean): boolean {
 }
 
 /**
- * Returns the addresses of a mail host, IPv4 first, in random order within a family. Leaves out
- * private addresses unless `allowPrivate`; if no address is left, the verdict is a permanent
- * failure.
+ * Returns the addresses of a mail host, IPv4 first, in random order within a family. Skips private
+ * addresses unless `allowPrivate`. If no address remains, the verdict is a permanent failure.
  */
 export async function findAddresses(
   dns: Dns,
@@ -152,7 +150,7 @@ export async function findAddresses(
   }
 }
 
-/** Returns the addresses of a host named in the configuration, including private addresses. */
+/** Returns the addresses of a host that the configuration names, including private addresses. */
 export async function findNamedAddresses(
   dns: Dns,
   random: Random,
@@ -161,14 +159,14 @@ export async function findNamedAddresses(
   if (isIP(host) !== 0) return { addresses: [host], verdict: null };
   if (host === 'localhost') return { addresses: ['127.0.0.1', '::1'], verdict: null };
   const found = await findAddresses(dns, random, host, true);
-  // An unresolvable relay is the operator's mistake, not the recipient's.
+  // A relay that does not exist is a mistake of the operator, so the mail waits.
   if (!found.verdict || isUnanswered(found.verdict)) return found;
   const { reply } = found.verdict;
   const text = `relay: ${reply.text}`;
   return verdict('deferred', 'connection', '4.4.3', text);
 }
 
-/** Tells whether a verdict is a temporary failure, and not an absence. */
+/** Tells whether a verdict is a temporary failure for any reason except an absent name. */
 function isUnanswered({ kind, reply }: Verdict): boolean {
   return kind === 'deferred' && absenceOf(reply) === null;
 }
@@ -179,8 +177,8 @@ function weightOf(one: Verdict): number {
 }
 
 /**
- * Returns the verdict for several unusable hosts: a temporary failure outweighs a permanent failure
- * and an absence.
+ * Returns the verdict for several unusable hosts: a temporary failure has precedence over a
+ * permanent failure and an absence.
  */
 export function worstVerdict(verdicts: readonly Verdict[]): Verdict | null {
   return verdicts.toSorted((a, b) => weightOf(b) - weightOf(a))[0] ?? null;

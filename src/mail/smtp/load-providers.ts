@@ -1,4 +1,4 @@
-// Provider rules as data: reads the rules shipped with the service and the operator's own file.
+// Loads the rules of providers: the shipped rules and the operator's own file.
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../platform/errors.ts';
 import { readNamedFile } from '../../platform/runtime/held-files.ts';

@@ -1,7 +1,7 @@
 // Fetches the policy file of MTA-STS over HTTPS (RFC 8461 3.3). mta-sts.ts reads the content.
 import { type AddressGuard, type HttpParts, publicOnly } from '../../platform/net/http/connect.ts';
 
-/** A fetched policy file; times in ms since 1970. */
+/** A policy file as it was fetched; times in ms since 1970. */
 export interface KeptPolicy {
   id: string;
   text: string;
@@ -11,7 +11,7 @@ export interface KeptPolicy {
 
 /** A store that keeps policies over a restart. The functions never reject. */
 export interface KeptPolicies {
-  /** Returns the policy of a domain, or null if none is kept; it may have expired. */
+  /** Returns the stored policy of a domain, even an expired policy; null if none is stored. */
   find(domain: string): Promise<KeptPolicy | null>;
   keep(domain: string, policy: KeptPolicy): Promise<void>;
 }
@@ -29,7 +29,7 @@ interface Fetching extends HttpParts {
  * @throws Error with the obstacle in words
  */
 export async function fetchPolicyText(domain: string, fetching: Fetching): Promise<string> {
-  // Loaded on first use: undici takes megabytes in the thread that delivers.
+  // Imported on first use: undici takes megabytes in the thread that delivers.
   const { getFromStranger } = await import('../../platform/net/http/client.ts');
   const { allowPrivateAddresses, signal } = fetching;
   const url = new URL(`https://mta-sts.${domain}/.well-known/mta-sts.txt`);

@@ -1,6 +1,6 @@
 // MTA-STS (RFC 8461): the policy in force for a recipient domain. Keeps policies until they expire,
-// in memory and over restarts (src/outbound/queue/carrier/kept-policies.ts). way.ts applies them to
-// hosts. The only importer of mailauth's reader of MTA-STS records and files.
+// in memory and in the store (src/outbound/queue/carrier/kept-policies.ts). way.ts applies them to
+// hosts. Only this file imports mailauth's reader of MTA-STS.
 import type { MTASTSPolicy } from 'mailauth';
 import { messageOf } from '../../platform/errors.ts';
 import type { Connector } from '../../platform/net/dial.ts';
@@ -20,8 +20,8 @@ export interface StsPolicy {
 export interface MtaSts {
   /**
    * Returns the policy in force for a recipient domain (A-labels, lower case). Returns null if the
-   * domain has none, or if none can be fetched and none is kept. Never rejects; waits at most 60 s
-   * for a fetch.
+   * domain has no policy, or if it can be neither fetched nor found in the store. Never rejects;
+   * waits at most 60 s for a fetch.
    */
   policyOf(domain: string, allowPrivateAddresses: boolean): Promise<StsPolicy | null>;
   /** Aborts every running fetch. */
@@ -32,13 +32,13 @@ export interface MtaStsOptions {
   dns: Dns;
   clock: Clock;
   connector: Connector;
-  /** Logs fetched policies and failed fetches. */
+  /** Log of fetched policies and failed fetches. */
   log?: StsLog | undefined;
-  /** Store for policies; without it a restart forgets them. */
+  /** Store of policies; without it a restart forgets them. */
   policies?: KeptPolicies | undefined;
 }
 
-/** The part of the Logger that this module uses. */
+/** Functions of the logger that this module uses. */
 export interface StsLog {
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;
@@ -48,23 +48,23 @@ interface Entry {
   policy: StsPolicy;
   fetchedAt: number;
   expiresAt: number;
-  /** Length of the policy text. */
+  /** Length of the policy text, in characters. */
   characters: number;
 }
 
-/** Most domains with a kept policy; beyond, the least recently used are fetched again. */
+/** Most domains with a policy in memory; beyond, the least recently used are dropped. */
 const maxPolicies = 10_000;
 const maxPolicyBytes = 32 * 1024 * 1024;
 const maxFailures = 10_000;
 const maxWithoutPolicy = 10_000;
 const maxLines = 1_000;
-/** Lower bound for `max_age`: a shorter age would cause a fetch for every message. */
+/** Lower bound of `max_age`: a shorter age would cause a fetch for every message. */
 const shortestAgeMs = 5 * 60_000;
-/** Upper bound for `max_age` (RFC 8461 3.2): a year. */
+/** Upper bound of `max_age` (RFC 8461 3.2): a year. */
 const longestAgeMs = 31_557_600_000;
 /**
- * Age at which a policy in use is fetched again (or at half of `max_age`, if earlier). To let a
- * policy expire, an attacker must block fetches for all the remaining time.
+ * Age at which a policy in use is fetched again (or at half of `max_age`, if earlier). So an
+ * attacker must block fetches for the whole remaining time to let a policy expire.
  */
 const refreshMs = 24 * 3_600_000;
 /** Time before a failed look-up or fetch is tried again (RFC 8461 3.3). */
@@ -102,7 +102,8 @@ export function createMtaSts(options: MtaStsOptions): MtaSts {
 
 function isAged({ fetchedAt, expiresAt }: Entry, now: number): boolean {
   const refreshAt = fetchedAt + Math.min(refreshMs, (expiresAt - fetchedAt) / 2);
-  // A fetch time in the future means that the clock was set back; the true age is unknown.
+  // If the time of the fetch is in the future, the clock was set back and the age is unknown, so
+  // the policy is fetched again.
   return now >= refreshAt || now < fetchedAt;
 }
 
@@ -119,8 +120,8 @@ async function findId(dns: Dns, domain: string, failures: RecentFailures): Promi
 
 /**
  * Recent failures, which are not retried yet: the look-up of a domain (key `domain`), or the fetch
- * of a policy of the domain (key `domain id`). Uses `clock.elapsed()`, so that a clock set back
- * cannot extend the time without protection.
+ * of a policy of the domain (key `domain id`). Uses the steady clock, so that a clock that is set
+ * back cannot extend the time without protection.
  */
 class RecentFailures {
   readonly #clock: Clock;
@@ -176,19 +177,19 @@ class KnownPolicies {
     return search;
   }
 
-  /** Returns the id of the known policy, without counting as a use. */
+  /** Returns the id of a domain's policy in memory, without counting as a use. */
   idOf(domain: string): string | undefined {
     return this.#known.peek(domain)?.policy.id;
   }
 
   /**
-   * Keeps a fetched policy. Never rejects: if the store fails, the policy is known until a restart.
+   * Stores a fetched policy. Never rejects: if the store fails, the policy lasts until a restart.
    */
   async keep(domain: string, entry: Entry, text: string): Promise<void> {
     this.#known.set(domain, entry);
     this.#without.delete(domain);
-    // Passes text and numbers only: the store may run in another thread, which cannot receive
-    // functions.
+    // Passes only text and numbers, because the store may be in a different thread, which cannot
+    // receive functions.
     const { policy, fetchedAt, expiresAt } = entry;
     await this.#store?.keep(domain, { id: policy.id, text, fetchedAt, expiresAt });
   }
@@ -202,9 +203,7 @@ class KnownPolicies {
   }
 }
 
-/**
- * Running fetches of policies: each policy at most once at a time, and not soon after a failure.
- */
+/** Running fetches of policies: at most one for each policy, and none soon after a failure. */
 class PolicyFetches {
   readonly #options: MtaStsOptions;
   readonly #kept: KnownPolicies;
@@ -218,7 +217,7 @@ class PolicyFetches {
     this.#failures = failures;
   }
 
-  /** Fetches the policy and keeps it; returns null if the fetch fails. Never rejects. */
+  /** Fetches the policy and stores it; returns null if the fetch fails. Never rejects. */
   once(domain: string, id: string, allowPrivateAddresses: boolean): Promise<StsPolicy | null> {
     const key = `${domain} ${id}`;
     if (this.#failures.has(key)) return Promise.resolve(null);
@@ -263,20 +262,20 @@ class PolicyFetches {
 }
 
 /**
- * Loads the reader once a domain has a record: it costs 60 ms and a schema library, which most
+ * Imports the reader once a domain has a record: it costs 60 ms and a schema library that most
  * processes never need.
  */
 const reader = () => import('mailauth/lib/mta-sts.js');
 
 /**
- * Returns the id of the only valid record, or null if no such record exists.
+ * Returns the id of the only valid record; null without such a record.
  * @throws DnsError
  */
 async function readId(dns: Dns, domain: string): Promise<string | null> {
   const records = await findRecords(dns, `_mta-sts.${domain}`);
   if (!records.some((record) => record.startsWith('v=STSv1'))) return null;
   const { resolvePolicy } = await reader();
-  // Several records count as none (RFC 8461 3.1); no other error can occur here.
+  // Several records count as none (RFC 8461 3.1). No further error can occur here.
   const resolver = async () => records.map((record) => [record]);
   const id = await resolvePolicy(domain, { strict: true, resolver }).catch(() => false);
   return typeof id === 'string' ? id : null;
@@ -291,14 +290,14 @@ async function findRecords(dns: Dns, name: string): Promise<readonly string[]> {
   }
 }
 
-/** Reads a policy that an earlier process fetched; returns null if this version cannot read it. */
+/** Reads a stored policy of an earlier process; returns null if this version cannot read it. */
 async function entryOf({ id, text, fetchedAt, expiresAt }: KeptPolicy): Promise<Entry | null> {
   const read = await readPolicy(id, text).catch(() => null);
   return read && { policy: read.policy, fetchedAt, expiresAt, characters: text.length };
 }
 
 async function readPolicy(id: string, text: string) {
-  // The reader compares each `mx` with all before it, so the number of lines is bounded.
+  // The reader compares each `mx` with all previous lines, so their number is limited.
   if (text.split('\n', maxLines + 1).length > maxLines) throw new Error('the policy is too long');
   const { parsePolicy, validateMx } = await reader();
   const parsed: MTASTSPolicy & { maxAge?: number } = parsePolicy(text, { strict: true });

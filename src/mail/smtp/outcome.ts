@@ -1,11 +1,11 @@
 // The result for a recipient in a delivery attempt, and the fault that ends a session. A remote
-// refusal is a value, never an exception; src/outbound/queue/settling/settle.ts turns it into
-// statuses, events and retries. Faults are thrown inside src/mail/smtp/ only: openSession and
-// deliver turn them into values.
+// refusal is a value, never an exception. src/outbound/queue/settling/settle.ts turns results into
+// statuses, events and retries. Faults are thrown only inside src/mail/smtp: openSession and
+// deliver return them as values.
 
 import type { CapturedBy } from './route.ts';
 
-/** `errorCode` of a delivery; null if an attempt succeeded. */
+/** Reason of a failure, as `errorCode` of a delivery. */
 export type ErrorCode =
   | 'invalid-recipient'
   | 'invalid-domain'
@@ -22,23 +22,23 @@ export type ErrorCode =
   | 'cancelled'
   | 'unknown';
 
-/** The reply of the remote side, kept for `errorDetails`. */
+/** Reply of the remote server, as shown in `errorDetails`. */
 export interface RemoteReply {
-  /** SMTP reply code (RFC 5321 4.2); null if no reply came (connection fault). */
+  /** SMTP reply code (RFC 5321 4.2); null without a reply, after a connection fault. */
   code: number | null;
-  /** Enhanced status code `x.y.z` (RFC 3463), if the reply carried a code. */
+  /** Enhanced status code `x.y.z` (RFC 3463), if the reply has it. */
   enhancedCode: string | null;
-  /** Reply text without codes, lines joined by a space, at most 1,000 characters, printable. */
+  /** Reply text without codes: lines joined by spaces, printable, at most 1,000 characters. */
   text: string;
   /**
-   * The answered verb: `connect`, `EHLO`, `STARTTLS`, `AUTH`, `MAIL`, `RCPT`, `DATA`, `dot`, `dns`.
+   * Answered command: `connect`, `EHLO`, `STARTTLS`, `AUTH`, `MAIL`, `RCPT`, `DATA`, `dot`, `dns`.
    */
   verb: string;
 }
 
-/** A certificate that a server showed. */
+/** Certificate that a server presented. */
 export interface PeerCertificate {
-  /** Common name of the certificate, or else the first name; '' without any. */
+  /** Common name of the certificate, or else the first alternative name; '' without a name. */
   subject: string;
   /** SHA-256 of the certificate in DER form, in hex. */
   sha256: string;
@@ -48,31 +48,31 @@ export interface PeerCertificate {
 export interface Handover {
   /** SHA-256 of the message before dot-stuffing, in hex. */
   digest: string;
-  /** True if 8-bit parts were encoded, since the server offers no 8BITMIME. */
+  /** True if 8-bit parts were encoded because the server lacks 8BITMIME. */
   isSevenBit?: boolean;
   /** Return path without angle brackets; empty for the null path. */
   returnPath: string;
-  /** Certificate chain of the server, leaf first; empty in plain text. */
+  /** Certificate chain of the server, leaf first; empty without TLS. */
   certificates: readonly PeerCertificate[];
-  /** Rule that proved the server's name: DANE (RFC 7672) or MTA-STS (RFC 8461). */
+  /** Policy by which the server's name was proven: DANE (RFC 7672) or MTA-STS (RFC 8461). */
   policy: TlsPolicy | null;
 }
 
 export type TlsPolicy = 'dane' | 'mta-sts';
 
-/** Host, time and dialogue of an attempt; becomes an entry of the attempt history. */
+/** Host, time and SMTP dialogue of an attempt, for the attempt history. */
 export interface AttemptTrace {
-  /** MX or relay name. */
+  /** Name of the MX host or relay. */
   host: string | null;
-  /** The address of the connection. */
+  /** Remote address of the connection. */
   address: string | null;
-  /** TLS version and cipher, e.g. `TLSv1.3 TLS_AES_256_GCM_SHA384`; null for plain text. */
+  /** TLS version and cipher, such as `TLSv1.3 TLS_AES_256_GCM_SHA384`; null for plain text. */
   tls: string | null;
   startedAt: number;
   durationMs: number;
   /**
-   * The dialogue without message bytes and credentials, at most 4 KB; of a success, only the
-   * server's lines.
+   * SMTP dialogue without message and credentials, at most 4 KB. After a success only the server's
+   * lines.
    */
   transcript: string;
   /** Set for a message that a server accepted. */
@@ -80,10 +80,10 @@ export interface AttemptTrace {
 }
 
 /**
- * `sent`: 250 after the final dot, so the remote side is responsible (`delivered`: final too); or a
- * key of the configuration kept the message on this machine (`capturedBy`). `deferred`: try again
- * later. `bounced`: refused permanently by a 5xx reply. `failed`: given up by a rule of ours
- * (policy, no route) without a 5xx from the recipient's side.
+ * Result for a recipient. `sent`: the server answered 250 after the final dot and is responsible
+ * (`delivered`: this is final too), or a key of the configuration kept the message on this machine
+ * (`capturedBy`). `deferred`: try again later. `bounced`: refused permanently with 5xx. `failed`:
+ * given up by a rule of ours (policy, no route).
  */
 export type Outcome =
   | { kind: 'sent'; reply: RemoteReply; trace: AttemptTrace; capturedBy?: CapturedBy }
@@ -93,8 +93,8 @@ export type Outcome =
 
 /**
  * `connection`: refused, lost or timed out. `protocol`: the server sent bytes that are not SMTP, or
- * unsolicited bytes. `refused`: the server refused the whole session (banner, EHLO, 421 anywhere).
- * `tls`: required and not available. `auth`: the server refused our credentials.
+ * sent bytes too early. `refused`: the server refused the whole session (banner, EHLO, or any 421).
+ * `tls`: required but not available. `auth`: the server refused our credentials.
  */
 export type FaultKind = 'connection' | 'protocol' | 'refused' | 'tls' | 'auth';
 
@@ -110,7 +110,7 @@ const localCodes: Record<FaultKind, string> = {
 export class SmtpFault extends Error {
   readonly kind: FaultKind;
   readonly reply: RemoteReply;
-  /** True if the server closed or reset the connection, false if we gave it up. */
+  /** True if the server closed or reset the connection; false if our side gave up. */
   readonly isLoss: boolean;
 
   constructor(kind: FaultKind, reply: RemoteReply, isLoss = false) {
@@ -120,13 +120,13 @@ export class SmtpFault extends Error {
     this.isLoss = isLoss;
   }
 
-  /** Builds the fault for a connection lost before the reply to `verb`. */
+  /** Builds the fault of a connection that was lost before the reply to `verb`. */
   static lost(verb: string, text: string) {
     const { reply } = SmtpFault.of('connection', verb, text);
     return new SmtpFault('connection', reply, true);
   }
 
-  /** Builds a fault of our own, without a reply of the server. */
+  /** Builds a fault that our side found, without a reply of the server. */
   static of(kind: FaultKind, verb: string, text: string, enhancedCode = localCodes[kind]) {
     return new SmtpFault(kind, { code: null, enhancedCode, text, verb });
   }

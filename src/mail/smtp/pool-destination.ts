@@ -1,5 +1,5 @@
-// A destination of the pool (pool.ts): the idle sessions, the requests that wait for a session, and
-// the choice of the next request.
+// A destination of the pool (pool.ts): idle sessions, requests that wait for a session, and the
+// choice of the next request.
 import type { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import type { DestinationLimits, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session/session.ts';
@@ -10,9 +10,9 @@ export interface Entry {
   peer: Peer;
   destination: Destination;
   key: string;
-  /** Number of current leases: two while the next message begins behind the previous message. */
+  /** Number of current leases. Two if a message begins before the previous answer. */
   users: number;
-  /** The organization that took the last lease; null while the session is idle. */
+  /** Organization with the last lease; null while the session is idle. */
   holder: string | null;
   cancelIdle: () => void;
 }
@@ -20,9 +20,9 @@ export interface Entry {
 export type Wanted = Pick<SessionRequest<unknown>, 'organizationId' | 'keys' | 'isFresh'>;
 
 export interface Waiter extends Wanted {
-  /** Position in order of arrival over all destinations; 0 goes before the rest. */
+  /** Number in the order of arrival over all destinations; 0 has precedence. */
   ticket: number;
-  /** Grants a session or a slot; the place is already counted for the organization. */
+  /** Grants a session or a slot, which is already counted for the organization. */
   grant: (granted: Entry | 'slot') => void;
   refuse: () => void;
 }
@@ -30,16 +30,16 @@ export interface Waiter extends Wanted {
 export interface Destination {
   name: string;
   limits: DestinationLimits;
-  /** Connections open or being opened, until the server has closed them. */
+  /** Connections that are open or being opened. Counts until the server closes it. */
   open: number;
-  /** Connections of `open` on which QUIT was sent. */
+  /** Number of `open` connections on which QUIT was sent. */
   quitting: number;
   /** Idle sessions, oldest first. */
   idle: Entry[];
   waiters: Waiter[];
 }
 
-/** Returns the entry of a new session, which the organization of the request holds. */
+/** Returns the entry of a new session, held by the organization of the request. */
 export function entryOf(
   session: SmtpSession,
   peer: Peer,
@@ -50,10 +50,10 @@ export function entryOf(
   return { session, peer, destination, key, users: 0, holder: organizationId, cancelIdle() {} };
 }
 
-/** Removes and returns an idle session that serves the request, or returns null. */
+/** Removes and returns an idle session that can serve the request, or returns null. */
 export function takeIdle({ idle }: Destination, { keys, isFresh }: Wanted): Entry | null {
   if (isFresh) return null;
-  // Prefers the session used last, so that the rest reach their idle time and close.
+  // Takes the session used last, so that the rest stay idle and are closed.
   const index = idle.findLastIndex((entry) => keys.includes(entry.key));
   const [entry] = index === -1 ? [] : idle.splice(index, 1);
   entry?.cancelIdle();
@@ -70,7 +70,7 @@ export function removeIdle({ idle }: Destination, entry: Entry): boolean {
 }
 
 /**
- * Returns the first waiting request of an organization that may hold one more connection, or may
+ * Returns the first waiting request of an organization that may hold a further connection, or may
  * take over the connection of `holder`.
  */
 export function firstWaiter(
@@ -85,10 +85,7 @@ export function removeWaiter({ waiters }: Destination, waiter: Waiter): void {
   waiters.splice(waiters.indexOf(waiter), 1);
 }
 
-/**
- * Returns true if one more connection may be opened; closing an idle session makes room
- * too.
- */
+/** Returns true if a further connection may be opened, if need be after closing an idle session. */
 export function hasRoom({ open, idle, limits }: Destination): boolean {
   return open - Math.min(1, idle.length) < limits.connections;
 }

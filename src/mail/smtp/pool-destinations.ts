@@ -1,9 +1,9 @@
-// Questions about all destinations of the pool (pool.ts): the next request, the oldest idle
-// session, and the limits.
+// Functions over all destinations of the pool (pool.ts): the next request, the oldest idle session,
+// and the limits.
 import type { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import { type Destination, firstWaiter, hasRoom, type Waiter } from './pool-destination.ts';
 
-/** Tells whether a request waits although the destination has room. */
+/** Tells whether a request waits although its destination has a free connection. */
 export function isAnyHeldBack(destinations: Iterable<Destination>): boolean {
   for (const { waiters, open, limits } of destinations) {
     if (waiters.length > 0 && open < limits.connections) return true;
@@ -20,15 +20,15 @@ export function surplusOf(destinations: Iterable<Destination>): Record<string, n
 }
 
 /**
- * Returns the first destination with an idle session. They are ordered by the time when a session
- * last became idle, so the oldest such time comes first.
+ * Returns the first destination with an idle session. Destinations are sorted by the time of their
+ * last idle session, so the oldest session is first.
  */
 export function destinationWithOldestIdle(destinations: Iterable<Destination>): Destination | null {
   for (const destination of destinations) if (destination.idle.length > 0) return destination;
   return null;
 }
 
-/** Returns the oldest waiting request that limits and shares permit. */
+/** Returns the oldest waiting request that limits and shares allow. */
 export function nextWaiter(
   destinations: Iterable<Destination>,
   inUse: FairShare,

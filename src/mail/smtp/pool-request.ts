@@ -14,7 +14,7 @@ export interface PoolOptions {
 }
 
 /**
- * Limits of a destination. They may change between requests: the latest limits apply. With 0
+ * Limits of a destination. They may change between requests; the latest limits apply. With 0
  * connections, requests wait.
  */
 export interface DestinationLimits {
@@ -22,57 +22,55 @@ export interface DestinationLimits {
   messagesPerConnection: number;
 }
 
-/** The far end of a session, as the attempt history shows it. */
+/** Remote end of a session, as shown in the attempt history. */
 export interface Peer {
   host: string;
   address: string;
 }
 
 export interface SessionRequest<Failure> {
-  /** The destination to which the limits apply; destinations never share sessions. */
+  /** Destination to which the limits apply. Destinations never share sessions. */
   destination: string;
   limits: DestinationLimits;
-  /**
-   * The organization that sends the mail: its share leaves connections for other organizations.
-   */
+  /** Organization that sends the mail. Shares leave connections for each organization. */
   organizationId: string;
-  /** Longest wait for a place; unlimited if left out. */
+  /** Longest wait for a connection, in ms; unlimited if missing. */
   longestWaitMs?: number;
-  /** Keys of idle sessions that serve this request; a new session gets the first. */
+  /** Keys of idle sessions that can serve this request. A new session gets the first key. */
   keys: readonly string[];
   /**
-   * Requires a new connection, because an idle session was just found dead. Goes before all other
+   * Requires a new connection, because an idle session was found dead. Has precedence over all
    * requests.
    */
   isFresh: boolean;
   open: () => Promise<{ opening: Opening; peer: Peer } | Failure>;
 }
 
-/** The result of an opening that ended without a session. */
+/** Result of an attempt to open a session that failed. */
 export interface Unopened {
   opening: Opening & { session: null };
   peer: Peer;
 }
 
-/** A session on loan. The holder must call `release` after success and failure. */
+/** A session that is lent. The holder must call `release` after success and failure. */
 export interface Lease {
   session: SmtpSession;
   peer: Peer;
   isReused: boolean;
   /**
-   * Offers the session to the next request, because only the answer of this message is outstanding.
-   * Does nothing if no request waits.
+   * Offers the session to the next request while the answer to this message is outstanding. Does
+   * nothing if no request waits.
    */
   lendOn(): void;
   release(): void;
 }
 
-/** The result of a request that waited too long. */
+/** Result of a request that waited too long. */
 export interface Late {
   isLate: true;
 }
 
-/** The fault of a delivery when the pool closes. */
+/** Returns the fault of a delivery when the pool closes. */
 export function closingFault(): SmtpFault {
   return SmtpFault.of('connection', 'connect', 'the service is shutting down', '4.3.2');
 }

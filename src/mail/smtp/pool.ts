@@ -1,6 +1,6 @@
 // Pool of open SMTP sessions, reused for further messages. Counts connections per destination, per
-// organization and in all. Callers open the sessions and deliver over them. pool-destination.ts
-// holds the state of a destination, pool-destinations.ts compares all of them.
+// organization and in all. Callers open the sessions and deliver over them. pool-destination.ts has
+// the state of a destination, pool-destinations.ts compares destinations.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import {
@@ -55,7 +55,7 @@ export class SmtpPool {
   readonly #quitting = new Set<Promise<void>>();
   #open = 0;
   #waiting = 0;
-  /** The next ticket; 0 is reserved for requests that go before the rest. */
+  /** Next ticket; 0 is reserved for requests with precedence. */
   #tickets = 1;
   #isClosing: boolean = false;
   #onEmpty: (() => void) | null = null;
@@ -73,17 +73,17 @@ export class SmtpPool {
   }
 
   /**
-   * True if a request waits although the destination has room: the total limit, or the share of the
-   * organization, holds it back.
+   * True if a request waits although its destination has a free connection: the total limit, or the
+   * share of the organization, prevents it.
    */
   get isPressed(): boolean {
     return this.#waiting > 0 && isAnyHeldBack(this.#destinations.values());
   }
 
   /**
-   * Returns a session: idle if possible, else new. At a limit it waits for the first free session,
-   * in order of arrival. Returns the result of `open` unchanged if it has no session, `isLate` if
-   * the wait takes too long, and null once the pool closes.
+   * Returns a session: idle if possible, else new. At a limit, requests wait in order of arrival.
+   * Returns the result of `open` unchanged if it has no session, `isLate` if the wait takes too
+   * long, and null once the pool closes.
    */
   async acquire<Failure extends object>(
     request: SessionRequest<Failure>,
@@ -97,8 +97,8 @@ export class SmtpPool {
   }
 
   /**
-   * Changes the limits of each open destination for which `connectionsOf` returns a number.
-   * Closes idle sessions above them at once, busy sessions after their message.
+   * Changes the limits of each open destination for which `connectionsOf` returns a number. Closes
+   * idle sessions above the limit at once, busy sessions after their message.
    */
   changeLimits(connectionsOf: (destination: string) => number | undefined): void {
     for (const destination of [...this.#destinations.values()]) {
@@ -133,7 +133,7 @@ export class SmtpPool {
     await Promise.all(this.#quitting);
   }
 
-  /** Cuts every busy session: the delivery ends with a fault. */
+  /** Aborts every busy session, which ends the delivery with a fault. */
   abort(): void {
     for (const { session } of this.#busy) session.abort('given up at our shutdown');
   }
@@ -152,8 +152,8 @@ export class SmtpPool {
   }
 
   /**
-   * Takes an idle session or a slot and counts it for the organization; returns null if none is
-   * free now.
+   * Takes an idle session or a slot, and counts it for the organization; returns null if none is
+   * free.
    */
   #takeNow(destination: Destination, wanted: Wanted): Entry | 'slot' | null {
     const { organizationId } = wanted;
@@ -166,11 +166,11 @@ export class SmtpPool {
     return idle;
   }
 
-  /** Counts a slot for the destination. Closes an idle session for it if a limit requires that. */
+  /** Counts a slot for the destination. If a limit requires it, closes an idle session. */
   #takeSlot(destination: Destination): boolean {
     const { connections } = destination.limits;
     if (destination.open >= connections) {
-      // The slot of an idle session for other hosts is free once the server has closed it.
+      // The slot of an idle session for different hosts is free once the server closed it.
       if (staying(destination) >= connections) this.#evict(destination);
       return false;
     }
@@ -180,7 +180,7 @@ export class SmtpPool {
     ) {
       return false;
     }
-    // Eviction of the destination's only session has removed the destination.
+    // Evicting the only session of the destination has removed the destination, so add it again.
     this.#destinations.set(destination.name, destination);
     destination.open += 1;
     this.#open += 1;
@@ -270,8 +270,8 @@ export class SmtpPool {
   }
 
   /**
-   * Gives the session to the first waiting request of the same destination, if it serves that
-   * request. Returns true if it did.
+   * Gives the session to the first waiting request of the same destination, if the session can
+   * serve it. Returns whether it did.
    */
   #handOver(entry: Entry): boolean {
     const { destination, key, holder } = entry;
@@ -322,7 +322,7 @@ export class SmtpPool {
     this.#destinations.set(destination.name, destination);
   }
 
-  /** Closes a session without a holder and passes the slot on. */
+  /** Closes a session without a holder, and grants the slot to a waiting request. */
   #retire(entry: Entry): void {
     entry.cancelIdle();
     this.#open -= 1;
@@ -331,7 +331,7 @@ export class SmtpPool {
     this.#grantFree();
   }
 
-  /** Ends a session, which counts for the destination until it is closed. */
+  /** Ends a session, which counts for the destination until the server has closed it. */
   #quit({ session, destination }: Entry): void {
     destination.quitting += 1;
     const done = session.quit().finally(() => {
@@ -361,7 +361,7 @@ export class SmtpPool {
     this.#grantFree();
   }
 
-  /** Grants places to waiting requests, oldest first, as far as limits and shares permit. */
+  /** Grants sessions to waiting requests, oldest first, as far as limits and shares allow. */
   #grantFree(): void {
     while (this.#waiting > 0) {
       const found = nextWaiter(this.#destinations.values(), this.#inUse);

@@ -15,7 +15,7 @@ const provider = z.strictObject({
 /** The rules of a provider. */
 export type Provider = z.output<typeof provider>;
 
-/** Returns the entries of a provider file, or the problem found in them. */
+/** Returns the entries of a provider file, or a problem of the file. */
 export function parseProviders(content: unknown): Provider[] | { problem: string } {
   const result = z.array(provider).safeParse(content);
   return result.success ? result.data : { problem: z.prettifyError(result.error) };

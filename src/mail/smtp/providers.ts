@@ -1,44 +1,41 @@
-// Provider rules: the lane of a set of MX hosts, and the limits of that lane. load-providers.ts
-// reads them.
+// Provider rules: the lane of a set of MX hosts, and the limits of the lane. load-providers.ts
+// loads the rules.
 import { type Portion, partOf, wholePortion } from '../../platform/runtime/fairness/portion.ts';
 import type { Provider } from './providers-schema.ts';
 
-/** Limits and TLS demand of a lane, for one daemon. */
+/** Limits and TLS requirement of a lane, for a single daemon. */
 export interface LaneRule {
   lane: string;
   connections: number;
   messagesPerConnection: number;
-  /** Requires TLS with any certificate. Does not protect against a forged MX answer. */
+  /** Requires TLS, with any certificate. This does not protect against a forged MX answer. */
   requireTls: boolean;
 }
 
-/** Plain data, fit for another thread. */
+/** Rules as plain data, which can be sent to a thread. */
 export interface ProviderRules {
-  /** Rules in the order of their trial: the operator's rules before the shipped rules. */
+  /** Rules in the order of matching: the operator's rules before the shipped rules. */
   readonly all: readonly Provider[];
   readonly fallback: Provider;
 }
 
 export interface Providers {
-  /** The rules in force. */
+  /** Rules in force. */
   readonly rules: ProviderRules;
-  /**
-   * Returns the provider of these MX hosts, or the default rules if no provider matches all of
-   * them.
-   */
+  /** Returns the provider of these MX hosts; the default rules if no provider matches all hosts. */
   of(hosts: readonly string[]): Provider;
   /** Returns the rules of a lane by name. */
   ofLane(name: string): Provider;
   /** Puts new rules in force. */
   replace(rules: ProviderRules): void;
-  /** The part of the limits that this daemon may use: of all, unless `divide` says otherwise. */
+  /** Part of the limits that this daemon may use: the whole, until `divide` sets a part. */
   readonly portion: Portion;
   divide(portion: Portion): void;
 }
 
 /**
- * Returns the rules of a lane for this daemon: the daemon's parts of the connections and of the
- * rate. Without a part, both are 0. A relay, and our own listener, have the whole for each daemon.
+ * Returns the rules of a lane with this daemon's part of the connections and of the rate. Without a
+ * part, both are 0. For a relay, and for our own listener, each daemon has the whole.
  */
 export function dividedRules(rules: Provider, lane: string, portion: Portion): Provider {
   if (!isShared(lane)) return rules;
@@ -53,9 +50,7 @@ function isShared(lane: string): boolean {
   return !/^(?:relay |local$|capture )/.test(lane);
 }
 
-/**
- * Returns the connections to a lane of mail hosts, by name; undefined for other destinations.
- */
+/** Returns the connections of a lane of mail hosts, by name; undefined for other destinations. */
 export function connectionsOf(providers: Providers, lane: string): number | undefined {
   const rules = lane.startsWith('mx ')
     ? providers.rules.fallback
@@ -63,7 +58,7 @@ export function connectionsOf(providers: Providers, lane: string): number | unde
   return rules && dividedRules(rules, lane, providers.portion).connections;
 }
 
-/** Builds the look-up over these rules. */
+/** Creates the look-up of lanes and limits by these rules. */
 export function createProviders(initial: ProviderRules): Providers {
   const belongs = (host: string, suffix: string) => host === suffix || host.endsWith(`.${suffix}`);
   let rules = initial;
@@ -93,7 +88,7 @@ export function createProviders(initial: ProviderRules): Providers {
   };
 }
 
-/** Returns the lane of a set of MX hosts, in any order, and the rules of the provider. */
+/** Returns the lane of MX hosts, given in any order, with the rules of their provider. */
 export function laneOfHosts(
   providers: Providers,
   hosts: readonly { name: string }[],

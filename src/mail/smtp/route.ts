@@ -1,17 +1,17 @@
 // Chooses the route of a recipient: simulator, our own listener, capture, a relay, or the MX
-// (`delivery.mode`, `delivery.routes`, `delivery.allow`). Simulator addresses give outcomes on
-// demand, in every mode, without a network. Pure: opens no connection, queries no DNS.
+// (`delivery.mode`, `delivery.routes`, `delivery.allow`). Simulator addresses have fixed outcomes
+// in every mode, without a network. Pure: opens no connection, queries no DNS.
 import { ConfigError } from '../../platform/errors.ts';
 import { domainOf } from '../../platform/net/address.ts';
 import { reachable } from '../../platform/net/network-address.ts';
 
-/** Outcomes with a simulator address. `deferred` is deferred once, then delivered. */
+/** Outcomes of simulator addresses. `deferred` is deferred once, then delivered. */
 const simulatorOutcomes = ['delivered', 'bounced', 'deferred', 'complained', 'opened'] as const;
 export type SimulatedOutcome = (typeof simulatorOutcomes)[number];
 
 const domain = '@simulator.test';
 
-/** Returns the outcome that a simulator address asks for; null for other addresses. */
+/** Returns the outcome of a simulator address; null for any further address. */
 export function simulatedOutcome(email: string): SimulatedOutcome | null {
   const folded = email.toLowerCase();
   if (!folded.endsWith(domain)) return null;
@@ -19,17 +19,17 @@ export function simulatedOutcome(email: string): SimulatedOutcome | null {
   return simulatorOutcomes.find((outcome) => outcome === name) ?? null;
 }
 
-/** A smarthost and how to connect to it. */
+/** A smarthost, and the settings to connect to it. */
 export interface RelayRoute {
   kind: 'relay';
   host: string;
   port: number;
-  /** TLS from the first byte. */
+  /** Whether TLS begins with the first byte. */
   secure: boolean;
   requireTls: boolean;
   username: string | null;
   password: string | null;
-  /** Key types of the DKIM signatures; all if it is absent. */
+  /** Key types of the DKIM signatures; all types if it is absent. */
   dkim?: readonly DkimKeyType[];
 }
 
@@ -40,7 +40,7 @@ export interface DirectRoute {
   domain: string;
   port: number;
   allowPrivateAddresses: boolean;
-  /** Requires TLS with a certificate that proves the MX. */
+  /** Whether TLS is required, with a certificate that proves the MX host. */
   requireTls: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface LocalRoute {
   port: number;
 }
 
-/** Mail kept on this machine; `by` is the deciding key, as in `config.yaml`. */
+/** Mail that is kept on this machine; `by` is the key of `config.yaml` that decided so. */
 export interface CaptureRoute {
   kind: 'capture';
   by: CapturedBy;
@@ -80,11 +80,11 @@ export interface RouteConfig {
 }
 
 /**
- * `match` is a recipient domain, `*.domain` (all subdomains) or `*`, in lower case. `from` limits
- * the rule to senders: such a domain, an address, or the id of an organization.
+ * A rule for routes. `match` is a recipient domain, `*.domain` (all subdomains) or `*`, in lower
+ * case. `from` limits the rule to senders: such a domain, an address, or the id of an organization.
  */
 interface RulePattern {
-  /** Null for all recipients. */
+  /** Recipient domains; null for all recipients. */
   match?: string | null;
   from?: string | null;
 }
@@ -94,17 +94,17 @@ type RouteRule =
   | (RulePattern & { via: 'direct'; requireTls?: boolean })
   | (RulePattern & { via: 'relay' } & RelayAccess);
 
-/** The sender of a message, as routes see it. */
+/** The sender of a message, as far as routes depend on it. */
 export interface RouteSender {
   organizationId: string;
-  /** Address of From. */
+  /** Address in From. */
   email: string;
 }
 
-/** `isLocal`: the address belongs to a mailbox of this installation. */
+/** Chooses the route of a recipient. `isLocal`: the address has a mailbox here. */
 export type ChooseRoute = (email: string, isLocal: boolean, sender: RouteSender) => Route;
 
-/** The part of a route that does not depend on the recipient. */
+/** Part of a route that does not depend on the recipient. */
 type Via =
   | { via: 'capture'; by: CapturedBy }
   | { via: 'direct'; requireTls: boolean }
@@ -127,7 +127,7 @@ function matchesSender(pattern: string | null, { organizationId, email }: RouteS
   return matchesRecipient(pattern, folded, domainOf(folded));
 }
 
-/** Tells whether the choice depends on the address of From, beyond the domain. */
+/** Tells whether any route depends on the whole address of From instead of the domain. */
 export function dependsOnAddress({ routes }: Pick<RouteConfig, 'routes'>): boolean {
   return routes.some(({ from }) => from?.includes('@'));
 }
@@ -156,13 +156,13 @@ function modeVia(config: RouteConfig): Via {
 }
 
 /**
- * Builds the choice for this configuration. Addresses come in the form of parseAddress
+ * Creates the function that chooses routes. It takes addresses in the form of parseAddress
  * (src/platform/net/address.ts).
  *
- * Order of precedence: a simulator address, then `allow` (captures recipients not in it), then the
- * first matching route, then the mode. Two kinds of mail go to our own `listener`: captured mail
- * for a local mailbox, and all mail that would leave the machine for `hostedDomain`, which needs no
- * DNS.
+ * Order of precedence: a simulator address, then `allow` (recipients that it lacks are captured),
+ * then the first matching route, then the mode. Two kinds of mail go to our own `listener`:
+ * captured mail for a local mailbox, and all mail that would leave the machine for `hostedDomain`,
+ * which needs no DNS.
  * @throws ConfigError if a relay lacks a host
  */
 export function createRouter(

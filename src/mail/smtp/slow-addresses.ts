@@ -1,5 +1,5 @@
-// Learns which addresses answer slowly. All deliveries to a slow address share few connections,
-// however many domains and hosts lead there. In memory; times come from `clock.elapsed()`.
+// Learns which addresses answer slowly. All deliveries to a slow address share a few connections,
+// even from different domains and hosts. Kept in memory; times are of `clock.elapsed()`.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 
@@ -9,7 +9,7 @@ const slowMs = 30_000;
 
 export class SlowAddresses {
   readonly #clock: Clock;
-  /** Start of the attempt that waited in vain, by address. */
+  /** Start of the attempt that got no answer, by address. */
   readonly #slowSince = recentlyUsed<number>(mostAddresses);
   /** Time of the last answer, by address. */
   readonly #tookAt = recentlyUsed<number>(mostAddresses);
@@ -18,7 +18,7 @@ export class SlowAddresses {
     this.#clock = clock;
   }
 
-  /** Learns from a dialogue that began at `begunAt` and ended with answers or by a fault. */
+  /** Learns from a dialogue that began at `begunAt` and ended with answers or a fault. */
   learn(address: string, begunAt: number, isAnswered: boolean): void {
     const now = this.#clock.elapsed();
     if (isAnswered) {
@@ -30,8 +30,8 @@ export class SlowAddresses {
   }
 
   /**
-   * Returns the alphabetically first address if all are slow, else null. All callers thus get the
-   * same address.
+   * Returns the alphabetically first address if all are slow, so that all callers get the same
+   * address; else null.
    */
   slowest(addresses: readonly string[]): string | null {
     if (this.#slowSince.size === 0) return null;

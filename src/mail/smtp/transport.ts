@@ -1,5 +1,5 @@
-// Carries a message to the responsible server and returns the outcome of each recipient. Tries
-// hosts in order over pooled sessions (RFC 5321 5.1); the queue schedules retries.
+// Sends a message to the responsible server and returns the outcome of each recipient. Tries hosts
+// in order over pooled sessions (RFC 5321 5.1). The queue schedules retries.
 import { connect } from 'node:net';
 import type { Connector } from '../../platform/net/dial.ts';
 import type { Dns } from '../../platform/net/dns.ts';
@@ -16,7 +16,7 @@ import type { SmtpTimeouts } from './session/timeouts.ts';
 import { SlowAddresses } from './slow-addresses.ts';
 import { findWay, type LaneRules } from './way.ts';
 
-/** The part of `config.delivery` that the transport needs. */
+/** Part of `config.delivery` that the transport needs. */
 export interface TransportConfig {
   /** Our name in EHLO. */
   hostname: string;
@@ -24,7 +24,7 @@ export interface TransportConfig {
   maxConnectionsPerDomain: number;
 }
 
-/** The parts of the App that the transport uses, and the settings of the transport. */
+/** Parts of the App that the transport uses, and the settings of the transport. */
 export interface TransportOptions {
   dns: Dns;
   clock: Clock;
@@ -33,12 +33,12 @@ export interface TransportOptions {
   connect: Connector | undefined;
   config: { delivery: TransportConfig };
   timeouts?: Partial<SmtpTimeouts>;
-  /** Logs MTA-STS policies. */
+  /** Log of MTA-STS policies. */
   log?: StsLog;
-  /** Keeps MTA-STS policies over a restart. */
+  /** Store that keeps MTA-STS policies over restarts. */
   policies?: KeptPolicies;
   /**
-   * Lane rules. By default each set of mail hosts is a lane with `maxConnectionsPerDomain`
+   * Rules of lanes. By default each set of mail hosts is a lane with `maxConnectionsPerDomain`
    * connections.
    */
   lanes?: LaneRules;
@@ -56,7 +56,7 @@ export interface Transport {
   changeLimits(connectionsOf: (lane: string) => number | undefined): void;
   /** Returns the number of connections above the limit of each lane. */
   surplus(): Record<string, number>;
-  /** Refuses new jobs, lets running jobs finish for `graceMs` (default 0), then cuts them. */
+  /** Refuses new jobs. Running jobs may finish for `graceMs` (default 0), then they are aborted. */
   close(graceMs?: number): Promise<void>;
 }
 

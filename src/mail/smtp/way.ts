@@ -1,7 +1,7 @@
-// The way of a route: the hosts in order, their addresses, credentials and lane, and the security
-// that a host must offer before it gets a message: DANE (RFC 7672), else MTA-STS (RFC 8461), else
-// the demand of the route or provider, else opportunistic TLS. Decides only: transport.ts opens
-// connections, dane.ts looks up records, mta-sts.ts policies.
+// The way of a route: hosts in order, addresses, credentials, lane, and the security that a host
+// must offer. The security follows from DANE (RFC 7672), else MTA-STS (RFC 8461), else the route or
+// provider, else it is opportunistic TLS. Only decides: transport.ts opens connections, dane.ts
+// looks up records, mta-sts.ts policies.
 import { createHash } from 'node:crypto';
 import type { Dns } from '../../platform/net/dns.ts';
 import { isPublicAddress } from '../../platform/net/network-address.ts';
@@ -23,36 +23,34 @@ import type { LaneRule } from './providers.ts';
 import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route.ts';
 import type { Credentials, OpenOptions, TlsMode } from './session/open.ts';
 
-/** The security of sessions with a host; sessions with equal `label` may be shared. */
+/** Security of sessions with a host. Sessions with equal `label` may be shared. */
 export interface HostSecurity {
   tls: 'opportunistic' | 'required';
   verifyCertificate: boolean;
   dane: DaneReference | null;
   label: string;
-  /** Rule of the domain that demands the proof of the host's name. */
+  /** Policy of the domain that requires a proof of the host's name. */
   policy: TlsPolicy | null;
-  /** Findings for the attempt history that do not prevent delivery. */
+  /** Findings that do not prevent delivery, for the attempt history. */
   notes: readonly string[];
 }
 
 type SecurityAnswer = { security: HostSecurity; verdict: null } | { verdict: Verdict };
 
-/** Demands on every host of the way. */
+/** Requirements for every host of the way. */
 interface WaySecurity {
   domain: string;
   port: number;
-  /** True if the MX answer that named the hosts was authenticated (AD). */
+  /** True if the MX answer with the hosts was authenticated (AD). */
   isMxAuthenticated: boolean;
   sts: StsPolicy | null;
-  /**
-   * `proven`: TLS with a certificate for the host's name. `encrypted`: TLS with any certificate.
-   */
+  /** Required TLS. `proven`: with a certificate for the host. `encrypted`: with any certificate. */
   demand: 'proven' | 'encrypted' | 'none';
 }
 
 /**
- * Returns the security that `host` must have, or the verdict that it must not be used. DANE alone
- * decides if the host has usable records, so that an MTA-STS policy can never weaken it (RFC 8461
+ * Returns the security that `host` must have, or the verdict that it must not be used. If the host
+ * has usable TLSA records, only DANE decides, so that an MTA-STS policy cannot weaken it (RFC 8461
  * 2).
  */
 async function securityOf(dns: Dns, host: string, way: WaySecurity): Promise<SecurityAnswer> {
@@ -88,11 +86,11 @@ function refuse(text: string): SecurityAnswer {
   return verdict('deferred', 'policy', '4.7.5', text);
 }
 
-/** Looks up TLSA records only if DNSSEC authenticates every answer on the way (RFC 7672 2.1). */
+/** Looks up TLSA records only if DNSSEC authenticated all answers before (RFC 7672 2.1). */
 async function daneOf(dns: Dns, host: string, { domain, port, isMxAuthenticated }: WaySecurity) {
   if (!isMxAuthenticated) return { kind: 'none' } as const;
-  // A host without an address is skipped later, when the addresses are looked up; that answer is
-  // cached.
+  // A host without an address is skipped later: the look-up of addresses repeats this cached
+  // answer.
   const isSecure = await dns.addresses(host).then(
     ({ authenticated }) => authenticated,
     () => false,
@@ -109,32 +107,29 @@ function byDane(dane: DaneReference): HostSecurity {
   return { tls: 'required', verifyCertificate: false, dane, policy: 'dane', label, notes: [] };
 }
 
-/** The security of a connection to an address. */
+/** Security of a connection to an address. */
 type Protection = Pick<
   OpenOptions,
   'tls' | 'verifyCertificate' | 'dane' | 'allowClearAuth' | 'auth'
 >;
 
-/** Assigns destinations to lanes, with their limits. */
+/** Assigns mail hosts to lanes with limits. */
 export interface LaneRules {
-  /** Returns the rule for a set of mail hosts, or null if none applies. */
+  /** Returns the rule of a set of mail hosts; null without a rule. */
   ruleFor(hosts: readonly MailHost[]): LaneRule | null;
-  /** Called each time the way of a recipient domain was found. */
+  /** Called when the way of a recipient domain was found. */
   learn(domain: string, lane: string, hosts: readonly MailHost[]): void;
 }
 
 export interface Way {
-  /** Connections with the same lane share the limits (smtp/pool.ts). */
+  /** Lane of the connections; connections of the same lane share its limits (pool.ts). */
   lane: string;
   limits: DestinationLimits;
   port: number;
   hosts: readonly MailHost[];
-  /**
-   * True for a relay: 530 or 535 then mean that our credentials are wrong, not that the recipient
-   * is.
-   */
+  /** True for a relay, where 530 and 535 mean that our credentials are wrong, not the recipient. */
   isRelay: boolean;
-  /** Adds REQUIRETLS to the message if the server offers it. */
+  /** Whether to send REQUIRETLS with the message if the server offers it. */
   requireTls: boolean;
   securityOf(host: string): Promise<SecurityAnswer>;
   addressesOf(host: string): Promise<HostAddresses>;
@@ -146,13 +141,13 @@ interface WaySources {
   random: Random;
   sts: MtaSts;
   lanes: LaneRules | undefined;
-  /** Limits if no rule applies. */
+  /** Limits that apply without a rule. */
   limits: DestinationLimits;
 }
 
 /**
- * Demands on a server named in the configuration: none by name, because `protectionAt` decides by
- * address.
+ * Requirements for a server that the configuration names: none by name, because `protectionAt`
+ * decides by address.
  */
 const noDemands: SecurityAnswer = {
   security: {
@@ -167,7 +162,7 @@ const noDemands: SecurityAnswer = {
 };
 
 /**
- * Returns the way of a route: hosts, limits and security. Returns a verdict if the DNS gives no
+ * Returns the way of a route: hosts, limits and security. Returns a verdict if the DNS yields no
  * hosts.
  */
 export async function findWay(route: NetworkRoute, sources: WaySources): Promise<Way | Verdict> {
@@ -205,7 +200,7 @@ async function directWay(route: DirectRoute, sources: WaySources): Promise<Way |
   };
 }
 
-/** Returns the same lane for all domains with the same MX hosts, independent of their names. */
+/** Returns the same lane for all domains with the same MX hosts. */
 function laneOf(hosts: readonly MailHost[], port: number): string {
   const names = hosts.map(({ name }) => name).sort();
   return `mx ${names.join(' ')} ${port}`;
@@ -228,10 +223,9 @@ function relayWay(route: RelayRoute, { dns, random, limits }: WaySources): Way {
 }
 
 /**
- * Returns the protection of a connection to a relay. Across the Internet credentials require TLS
- * with a proven certificate, and so does TLS demanded by the configuration. On our own network
- * (loopback, private addresses) neither is required, because most certificates there are
- * self-signed.
+ * Returns the protection of a connection to a relay. Across the Internet, credentials and required
+ * TLS need a proven certificate. On our own network (loopback, private addresses) they do not,
+ * because most certificates there are self-signed.
  */
 function protectRelay(route: RelayRoute, auth: Credentials | null, address: string): Protection {
   const isPublic = isPublicAddress(address);

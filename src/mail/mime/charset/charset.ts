@@ -11,7 +11,7 @@ import { eucOfIso2022Kr, gbkOfHz } from './shifted.ts';
 
 export interface DecodedText {
   text: string;
-  /** False if the label names no charset that is known here. */
+  /** False if the label names no known charset. */
   isKnown: boolean;
 }
 
@@ -36,7 +36,7 @@ const ownDecoders = new Map<string, Decoder>(
   ).flatMap(([labels, decoder]) => labels.split(' ').map((label) => [label, decoder] as const)),
 );
 
-/** Labels that name no charset; ASCII has none for bytes above 127. */
+/** Labels that name no usable charset, such as ASCII, which has no bytes above 127. */
 const empties = new Set(
   (
     'us-ascii ascii us ansi_x3.4-1968 iso646-us 7bit 8bit binary unknown unknown-8bit x-unknown unspecified none ' +
@@ -64,14 +64,14 @@ function findDecoder(key: string): Decoder | null {
   return supported ? (bytes) => decodeKnown(bytes, charset) : null;
 }
 
-/** Returns the label that the bytes carry themselves: a byte order mark, or in HTML a `<meta>`. */
+/** Returns the charset declared in the bytes: by a byte order mark, or in HTML by a `<meta>`. */
 function sniffed(bytes: Buffer, isHtml: boolean): string {
   const mark = byteOrderMarks.find(([start]) => bytes.subarray(0, start.length).equals(start));
   if (mark) return mark[1];
   return isHtml ? keyOf(sniffHtmlCharset(bytes) ?? '') : '';
 }
 
-/** Drops the character that a cut left unfinished. */
+/** Drops a last character that a cut left unfinished. */
 function withoutCutCharacter(bytes: Buffer): Buffer {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -92,8 +92,8 @@ function decodeUnlabelled(bytes: Buffer, isCut: boolean): string {
 const withoutMark = (text: string) => (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
 
 /**
- * Decodes a text in the charset named by `label`, which may be absent. `isCut`: it may end within a
- * character.
+ * Decodes a text in the charset named by `label`, which may be absent. `isCut`: the bytes may end
+ * within a character.
  */
 export function decodeText(
   bytes: Buffer,
@@ -121,8 +121,8 @@ function bytesOfWord(encoding: string, text: string): Buffer {
 }
 
 /**
- * Rewrites encoded words (RFC 2047) as UTF-8 if libmime does not know their charset, and leaves
- * further words as they are.
+ * Rewrites encoded words (RFC 2047) as UTF-8 if libmime does not know their charset. Leaves all
+ * further words unchanged.
  */
 export function withKnownCharsets(value: string): string {
   if (!value.includes('=?')) return value;
@@ -138,15 +138,15 @@ export function withKnownCharsets(value: string): string {
 // (13.2.3.2).
 
 /**
- * Bytes that the prescan reads. Some programs write a long comment first, so it is more than the
- * 1,024 of the standard.
+ * Bytes that the prescan reads. Some programs write a long comment first, so the limit is higher
+ * than the standard's 1,024.
  */
 const prescanBytes = 4096;
 const inContent = /charset[\s]{0,20}=[\s]{0,20}["']?([^\s"';]{1,60})/i;
 
 /**
- * Returns the label declared, or null. A label of UTF-16 means UTF-8, because the reader of the
- * label found ASCII.
+ * Returns the declared label, or null. The bytes are ASCII so far, so a label of UTF-16 must mean
+ * UTF-8.
  */
 function sniffHtmlCharset(bytes: Buffer): string | null {
   const start = bytes.toString('latin1', 0, prescanBytes);

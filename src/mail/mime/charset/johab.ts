@@ -1,5 +1,5 @@
-// Johab (KS X 1001:1992, annex 3): each Hangul syllable is one bit and three times five bits, for
-// the letters. Symbols and Hanja are the characters of EUC-KR at shifted places. Linear.
+// Johab (KS X 1001:1992, annex 3): each Hangul syllable is a bit and five bits for each of three
+// letters. Symbols and Hanja are the characters of EUC-KR at different places. Linear.
 const firstSyllable = 0xac00;
 const vowels = 21;
 const finals = 28;
@@ -9,9 +9,7 @@ const initialLetters = 'ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍ�
 const finalLetters = 'ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ';
 const unknown = '\ufffd';
 
-/**
- * Returns the place of the letter for each of the 32 values; undefined for values without a letter.
- */
+/** Maps each of the 32 values to the index of a letter; undefined for values without a letter. */
 function placesOf(fillerAt: number, ranges: readonly (readonly [first: number, last: number])[]) {
   const places: (number | undefined)[] = [];
   places[fillerAt] = filler;

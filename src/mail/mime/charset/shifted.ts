@@ -1,5 +1,5 @@
-// Charsets of seven bits that shift between ASCII and two bytes for each character: HZ (RFC 1843)
-// and ISO-2022-KR (RFC 1557). Both become the eight-bit form of the same characters. Linear.
+// Seven-bit charsets that switch between ASCII and two bytes for each character: HZ (RFC 1843) and
+// ISO-2022-KR (RFC 1557). Converts both to the eight-bit form of the same characters. Linear.
 const lineFeed = 0x0a;
 const tilde = 0x7e;
 const openBrace = 0x7b;
@@ -21,7 +21,7 @@ class Shifted {
   }
 
   add(byte: number): void {
-    // A line begins in ASCII (RFC 1843 2, RFC 1557 2).
+    // Each line begins in ASCII (RFC 1843 2, RFC 1557 2).
     if (byte === lineFeed) this.isWide = false;
     this.#out[this.#used++] = this.isWide && byte > 0x20 ? byte | 0x80 : byte;
   }

@@ -25,7 +25,7 @@ export interface SigningKey {
 export interface DkimKeyPair {
   /** PKCS#8. */
   privateKeyPem: string;
-  /** The value of `p=`. */
+  /** Public key in base64, as in `p=` of the record. */
   publicKey: string;
 }
 
@@ -61,10 +61,10 @@ async function generateEd25519(): Promise<DkimKeyPair> {
   };
 }
 
-/** Prefix of the bare octets of an Ed25519 key in the SPKI structure (RFC 8410 4). */
+/** Bytes before the raw Ed25519 key in the SPKI structure (RFC 8410 4). */
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Parses a value of `p=` made by `generateDkimKey`. */
+/** Parses a value of `p=` as `generateDkimKey` makes it. */
 export function parsePublicKey(algorithm: DkimAlgorithm, publicKey: string): KeyObject {
   const bytes = Buffer.from(publicKey, 'base64');
   const key = algorithm === 'rsa-sha256' ? bytes : Buffer.concat([ed25519Prefix, bytes]);
@@ -82,8 +82,8 @@ export function dkimRecordValue(algorithm: DkimAlgorithm, publicKey: string): st
 }
 
 /**
- * Returns the selector for the nth generation of a domain's keys (`svc2rsa`, `svc2ed`), or for a
- * name that the owner chose.
+ * Returns the selector of the nth generation of a domain's keys (`svc2rsa`, `svc2ed`), or of a name
+ * that the owner chose.
  */
 export function selectorOf(generation: number | string, algorithm: DkimAlgorithm): string {
   const name = typeof generation === 'number' ? `svc${generation}` : generation;
@@ -127,8 +127,8 @@ export function readDkimPrivateKey(
 }
 
 /**
- * Returns the value of `p=`. RFC 8463 4 publishes the bare octets of Ed25519, which end the SPKI
- * structure.
+ * Returns the value of `p=`. For Ed25519 it has the raw key alone (RFC 8463 4): the last bytes of
+ * the SPKI structure.
  */
 function publicKeyOf(key: KeyObject, algorithm: DkimAlgorithm): string {
   const spki = key.export({ type: 'spki', format: 'der' });
@@ -145,7 +145,7 @@ function signsWell(key: KeyObject): boolean {
   }
 }
 
-/** The read tags of a published key (RFC 6376 3.6.1); white space is removed from `p`. */
+/** Tags of a published key (RFC 6376 3.6.1) that are read; white space is removed from `p`. */
 export interface DkimRecord {
   v?: string;
   k?: string;
@@ -172,7 +172,7 @@ export function readDkimRecord(text: string): DkimRecord {
 }
 
 /**
- * Returns the reason why a published TXT value does not carry the key, or null if it does. Ignores
+ * Returns the reason why a published TXT value does not contain the key; null if it does. Ignores
  * white space.
  */
 export function dkimRecordProblem(

@@ -1,5 +1,5 @@
 // The body hash of DKIM: relaxed canonicalization (RFC 6376 3.4.4) and SHA-256. Native searches
-// decide whether a segment needs canonicalization; most bodies are hashed in place.
+// tell whether a segment needs canonicalization. Most bodies do not, and are hashed without a copy.
 import { createHash, hash } from 'node:crypto';
 import { sliceTurns } from '../../../platform/runtime/fairness/loop-turns.ts';
 
@@ -12,7 +12,7 @@ const segmentBytes = 65_536;
 
 const crlf = Buffer.from('\r\n');
 
-/** Returns the end of the content; only line ends and lines of white space follow it. */
+/** Returns the end of the content, after which only line ends and white space follow. */
 function contentEnd(body: Buffer): number {
   let end = body.length;
   for (; end > 0; end--) {
@@ -44,7 +44,7 @@ function relax(segment: Buffer): Buffer {
   return out.subarray(0, at);
 }
 
-/** Hashes in segments. They end behind line ends, so a run of white space never spans two. */
+/** Hashes in segments, which end after line ends, so that a run of white space is never split. */
 async function hashSegments(content: Buffer): Promise<string> {
   const digest = createHash('sha256');
   for (let start = 0; start < content.length; ) {
@@ -60,7 +60,7 @@ async function hashSegments(content: Buffer): Promise<string> {
 
 /**
  * Returns the value of `bh=` for relaxed canonicalization and SHA-256. Expects CRLF line ends only,
- * as composing makes them. A body without content hashes as the empty body (RFC 6376 3.4.4).
+ * as in composed messages. A body without content hashes as the empty body (RFC 6376 3.4.4).
  */
 export async function bodyHash(body: Buffer): Promise<string> {
   const end = contentEnd(body);

@@ -1,7 +1,7 @@
 // DKIM signatures (RFC 6376, RFC 8463) over a composed message: relaxed/relaxed, a single body hash
 // for all keys. Written here for speed: nodemailer's signer parses the whole message again for
-// every key. RSA takes 0.3 ms of a core; Ed25519 a tenth of that, less than the transfer to a
-// worker thread. The domains area owns the keys of a domain and their publication.
+// every key. RSA takes 0.3 ms of a core. Ed25519 takes a tenth, less than a transfer to a worker.
+// src/identity/domains stores and publishes the keys of a domain.
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { HeaderField } from '../headers/header-encoding.ts';
@@ -28,7 +28,7 @@ function toBeSigned(
 
 const signInBackground = promisify<string | null, Uint8Array, KeyObject, Buffer>(sign);
 
-/** Signs on libuv's threads, so that the event loop continues. */
+/** Signs on libuv's threads, which does not block the event loop. */
 const signOnThread: SignText = async (algorithm, text, key) => {
   const { digest, bytes } = toBeSigned(algorithm, text);
   return (await signInBackground(digest, bytes, key)).toString('base64');
@@ -48,7 +48,7 @@ const verifyInBackground = promisify<string | null, Uint8Array, KeyObject, Uint8
   verify,
 );
 
-/** Verifies a signature of the text, on libuv's threads. */
+/** Tells whether this is a signature of the text; verifies on libuv's threads. */
 export async function isSignatureOf(
   algorithm: DkimAlgorithm,
   text: string,
@@ -61,7 +61,7 @@ export async function isSignatureOf(
 
 /**
  * Returns the value of a field in relaxed form (RFC 6376 3.4.2). Signing and verification share it,
- * because both must write the same bytes; folds are CRLF.
+ * because both need the same bytes. Folds must be CRLF.
  */
 export function relaxedValue(value: string): string {
   if (!/[\r\t]| {2}|^ | $/.test(value)) return value;
@@ -82,7 +82,7 @@ const singletons = [
   ...['In-Reply-To', 'References', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding'],
 ];
 
-/** Fields of lists and of feedback loops. Mailing lists add them to mail that has none. */
+/** Fields of mailing lists and of feedback loops, which lists add to mail that lacks them. */
 const listFields = [
   ...['list-id', 'list-unsubscribe', 'list-unsubscribe-post', 'list-help', 'list-owner'],
   ...['list-post', 'list-subscribe', 'list-archive', 'feedback-id'],
@@ -91,7 +91,7 @@ const listFields = [
 const sealedWhereMissing = new Set(singletons.map((name) => name.toLowerCase()));
 const sealedWherePresent = new Set(listFields);
 
-/** Splits names behind colons into lines; every signed name is far shorter than a line. */
+/** Joins names with colons and breaks the result into lines. Every name is far shorter. */
 function linesOfNames(names: string): string[] {
   const lines: string[] = [];
   let rest = names;
@@ -103,13 +103,13 @@ function linesOfNames(names: string): string[] {
   return [...lines, rest];
 }
 
-/** The end of each `h=`, the same in all signatures. */
+/** End of each `h=`, which is the same in all signatures. */
 const singletonLines = linesOfNames(singletons.join(':'));
 
 interface SignedHeader {
   /**
-   * Value of `h=` in lines. Lists each singleton once more than it occurs, and so each field of a
-   * list that occurs: a field that is added in front breaks the signature (RFC 6376 8.15).
+   * Value of `h=` in lines. It names each singleton, and each field of `listFields` that occurs,
+   * once more than it occurs: a field added in front then breaks the signature (RFC 6376 8.15).
    */
   names: string[];
   /** Fields in relaxed form (3.4.2), each ended by CRLF. */
@@ -117,8 +117,8 @@ interface SignedHeader {
 }
 
 /**
- * Selects the signed fields in reverse order, since verifiers take repeated fields from the bottom
- * up (5.4.2).
+ * Selects the signed fields in reverse order, because verifiers read repeated fields from the
+ * bottom up (5.4.2).
  */
 function signedHeader(fields: readonly HeaderField[]): SignedHeader {
   let names = '';
@@ -150,8 +150,8 @@ async function signatureField(
   timestampSeconds: number,
 ): Promise<string> {
   checkKey(key);
-  // The value without `b=`, with the folds and in relaxed form: the latter costs a tenth of
-  // `relaxedValue`.
+  // Returns the value without `b=`, folded or in relaxed form. Building the relaxed form costs a
+  // tenth of `relaxedValue`.
   const unsigned = (fold: string, foldOfNames: string) =>
     `v=1; a=${key.algorithm}; c=relaxed/relaxed; d=${key.domain};${fold}` +
     `s=${key.selector}; t=${timestampSeconds};${fold}h=${names.join(foldOfNames)};${fold}` +
@@ -163,9 +163,9 @@ async function signatureField(
 }
 
 /**
- * Builds a DKIM-Signature field per key, in the order of the keys, each ended by CRLF; they go in
- * front of `composed.header`. Without keys the result is empty. Rejects if a key does not fit the
- * algorithm.
+ * Builds a DKIM-Signature field per key, in the order of the keys, each ended by CRLF. The caller
+ * puts them in front of `composed.header`. Without keys the result is empty. Rejects if a key does
+ * not fit the algorithm.
  */
 export async function signatureFields(
   { fields, body }: Pick<Composed, 'fields' | 'body'>,
@@ -182,15 +182,15 @@ export async function signatureFields(
   return Buffer.from(signatures.join(''), 'latin1');
 }
 
-/** A message as sent on the wire, in pieces, with the demands on the next hop. */
+/** A message as sent, in pieces, with the extensions that the next server must have. */
 export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
   /** Signatures, header and body: CRLF line ends, not yet dot-stuffed. */
   data: Buffer[];
-  /** Offset of the header, behind the signatures. */
+  /** Offset of the header, which begins after the signatures. */
   headerAt: number;
   /**
    * Encodes and signs the message for a server without 8BITMIME; resolves to null if it cannot be
-   * encoded. Absent without 8-bit parts. Stays on the thread that composed the message.
+   * encoded. Absent without 8-bit parts, and never passed to a different thread.
    */
   sevenBit?: () => Promise<SignedMessage | null>;
 }

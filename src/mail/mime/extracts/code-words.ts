@@ -1,14 +1,11 @@
-// Words around numbers in mail (data): names of one-time codes in many languages, and names of
-// other numbers, such as orders and telephones.
+// Words near numbers in mail (data): names of one-time codes in many languages, and names of
+// further numbers, such as orders and telephones.
 
 function anyOf(patterns: readonly RegExp[], flags: string): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), flags);
 }
 
-/**
- * Names of a code. A word of letters may have other letters joined in front: `Sicherheitscode`,
- * `engångskod`.
- */
+/** Names of a code. Compound words may have letters in front: `Sicherheitscode`, `engångskod`. */
 export const codeName = anyOf(
   [
     /(?<!\p{L})\p{L}{0,24}code(?:s|n)?(?!\p{L})(?! of conduct| review| freeze| postal| promo| fiscal| sconto| de r[ée]duc)/u,

@@ -3,15 +3,15 @@ import { type FoundCode, findCodes, type MailText } from './find-code.ts';
 import { type FoundLink, findLinks } from './find-link.ts';
 
 export interface Extracts {
-  /** The likeliest first. */
+  /** Codes, the likeliest first. */
   codes: FoundCode[];
-  /** In the order of the mail. */
+  /** Links in the order of the mail. */
   links: FoundLink[];
 }
 
 /**
- * Characters of the text that are searched, and of the HTML with markup: pictures within it are
- * long.
+ * Limits of the searched text, and of the searched HTML with markup, which may contain long
+ * pictures. In characters.
  */
 const mostText = 256 * 1024;
 const mostHtml = 1024 * 1024;

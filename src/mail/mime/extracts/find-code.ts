@@ -1,5 +1,5 @@
-// Finds the one-time codes of a mail: numbers of 4 to 8 digits, by the words around them, their
-// place and their size. Years, telephone numbers, amounts and numbers of orders are never codes.
+// Finds the one-time codes of a mail: numbers of 4 to 8 digits, by nearby words, position and size
+// of letters. Years, telephone numbers, amounts and numbers of orders are never codes.
 import { codeName, codeVerb, otherCode, otherNumber, phoneWords, unit } from './code-words.ts';
 import { type Block, readHtmlBlocks } from './html-blocks.ts';
 
@@ -10,7 +10,7 @@ export interface MailText {
   html: string | null;
 }
 
-/** A code, and the words around it. */
+/** A code, with the words around it. */
 export interface FoundCode {
   value: string;
   context: string;
@@ -23,14 +23,14 @@ interface Candidate extends FoundCode {
 /** A number in a block of text. */
 interface Found {
   code: string;
-  /** The code as it stands there. */
+  /** The code as it is written in the mail. */
   run: string;
   /** Letters in front of the code, as in `G-482913`. */
   prefix: string;
   before: string;
   after: string;
   isGrouped: boolean;
-  /** True for the first of several numbers of different lengths. */
+  /** True for the first of several numbers with different lengths. */
   isFirst: boolean;
   isAlone: boolean;
 }
@@ -44,10 +44,10 @@ const wordsBefore = 120;
 const wordsAfter = 60;
 const blocksBefore = 3;
 const longestLabel = 40;
-/** Size in pixels of letters that catch the eye. */
+/** Size in pixels from which letters stand out. */
 const largeSize = 24;
 
-/** A run of digits, perhaps in groups, which no letter, digit, decimal or path adjoins. */
+/** A run of digits, perhaps in groups, not adjacent to a letter, digit, decimal or path. */
 const number =
   /(?<![\p{Script=Latin}\p{Nd}_/@+]|\p{Nd}[.,:/-]|\p{L}-)(?:([A-Z]{1,3})-)?(\d{1,12}(?:[ \u00a0\u2009\u202f–-]\d{1,12}){0,11})(?![\p{Script=Latin}\p{Nd}_%°@]|[.,:/-][\p{Nd}]|-\p{L})/gu;
 /** Words that bind a number to the name before it: `code is`, `PIN:`. */
@@ -57,28 +57,28 @@ const bindingEnd = /(?:[:：=]|(?<!\p{L})(?:is|lautet|ist|est|es|é|è|är|er|je
 const opening = /^[\s:：=*_"'“„«‘[({【「『(\-–—>]*$/u;
 const sentenceEnd = /[.!?。!?](?:\s|$)/;
 
-/** Digits of Devanagari begin 6 behind a multiple of 16, other digits at a multiple. */
+/** Code points of Devanagari digits begin at 16n + 6, of all remaining digits at 16n. */
 function asciiDigit(digit: string): string {
   const point = digit.charCodeAt(0);
   return String((point - (/[०-९]/.test(digit) ? 6 : 0)) % 16);
 }
 
-/** Replaces Arabic, Devanagari and wide digits by ASCII digits, links and addresses by spaces. */
+/** Replaces non-ASCII digits by ASCII digits, and links and addresses by spaces. */
 function normalize(text: string): string {
-  // Not by NFKC, which makes a decimal of a number before a Chinese comma.
+  // NFKC is not used: it turns a number before a Chinese comma into a decimal.
   return text
     .replace(/[٠-٩۰-۹०-९０-９]/g, asciiDigit)
     .replace(/https?:\/\/\S{1,2000}|\bwww\.\S{1,500}|\S{1,64}@\S{1,255}/gi, ' ');
 }
 
-/** Joins the digits of a run; null if the groups cannot form a single code. */
+/** Joins the digits of a run; null if its groups cannot form a single code. */
 function joinGroups(run: string): Pick<Found, 'code' | 'isGrouped' | 'isFirst'> | null {
   const groups = run.split(/[^\d]/);
   const [first = ''] = groups;
   const isEven = groups.every(({ length }) => length === first.length);
   const code = isEven ? groups.join('') : first;
   if (code.length < 4 || code.length > 8) return null;
-  // 555-0123: a telephone number. A code is followed by other numbers only after a space.
+  // `555-0123` is a telephone number: different numbers after a code follow only after a space.
   if (!isEven && run[first.length] !== ' ') return null;
   return { code, isGrouped: isEven && groups.length > 1, isFirst: !isEven };
 }
@@ -101,7 +101,7 @@ function isPhone({ code, before, isGrouped }: Found): boolean {
   );
 }
 
-/** Returns the end of the last name of a code in `before`, or -1. */
+/** Returns the end of the last name of a code in `before`; -1 without a name. */
 function lastName(before: string): number {
   let end = -1;
   for (const found of before.matchAll(codeName)) {
@@ -113,7 +113,7 @@ function lastName(before: string): number {
   return end;
 }
 
-/** Returns true for a number that cannot be a code, regardless of the text around the block. */
+/** Returns true for a number that cannot be a code, whatever the neighbouring blocks say. */
 function isOther(found: Found): boolean {
   const { code, before, after } = found;
   const gap = lastName(before) < 0 ? null : before.slice(lastName(before));
@@ -126,7 +126,7 @@ function isOther(found: Found): boolean {
   return isPhone({ ...found, before: nearby }) || otherNumber.test(nearby);
 }
 
-/** Scores the nearest words around the number: 0 for none to 100. */
+/** Scores the nearest words around the number from 0 (none) to 100. */
 function scoreWords({ before, after }: Found, previous: readonly Block[], next: string): number {
   const end = lastName(before);
   if (end >= 0) {
@@ -145,7 +145,7 @@ function scoreWords({ before, after }: Found, previous: readonly Block[], next: 
   return near.search(codeVerb) >= 0 ? 40 : 0;
 }
 
-/** Scores form and place of the number, without the words around it. */
+/** Scores form and position of the number, without the words around it. */
 function scoreForm({ code, prefix, isAlone, isGrouped }: Found, size: number): number {
   const isKnown = prefix === '' || /^(?:G|FB)$/.test(prefix);
   const length = code.length === 6 ? 6 : 2;
@@ -170,7 +170,7 @@ function findNumbers(text: string): Found[] {
   });
 }
 
-/** Joins the digits of a code that has a block for each. */
+/** Joins the digits of a code that has a separate block for each digit. */
 function joinDigits(blocks: readonly Block[]): Block[] {
   const joined: Block[] = [];
   let digits: Block[] = [];
@@ -188,12 +188,12 @@ function joinDigits(blocks: readonly Block[]): Block[] {
   return joined;
 }
 
-/** Returns true for the number of a town or street: `10117 Berlin`, `CA 94107`. */
+/** Returns true for the number of a town or street, as in `10117 Berlin` or `CA 94107`. */
 function isPlace({ code, before, after }: Found): boolean {
   return code.length < 6 && (/^,? ?\p{Lu}\p{Ll}/u.test(after) || /\b[A-Z]{2} $/.test(before));
 }
 
-/** Returns the block above a number that stands alone, if it is short enough to be a label. */
+/** Returns the block above a number alone in a block, if it is short enough for a label. */
 function labelAbove(found: Found, above: Block | undefined): string {
   const label = found.isAlone ? (above?.text ?? '') : '';
   return label === '' || label.length > longestLabel || label.search(codeVerb) >= 0
@@ -202,8 +202,8 @@ function labelAbove(found: Found, above: Block | undefined): string {
 }
 
 /**
- * Returns the candidates of some blocks. `isSubject`: their place tells. `isAbout`: the subject
- * names a code.
+ * Returns the possible codes in blocks. `isSubject`: the blocks are the subject, which raises the
+ * score. `isAbout`: the subject names a code.
  */
 function candidatesIn(
   given: readonly Block[],
@@ -237,7 +237,7 @@ const plainBlocks = (text: string): Block[] =>
     .map((line) => ({ text: line, size: 0 }));
 
 /**
- * Returns the codes of the mail, the likeliest first, each once: their digits without spaces and
+ * Returns the codes of the mail, the likeliest first, each once, as digits without spaces and
  * prefix. Prefers a number beside a word such as "code" or "PIN", then a number in the subject,
  * alone in a line, or in the largest letters.
  */
@@ -250,7 +250,7 @@ export function findCodes({ subject: whole, text, html }: MailText): FoundCode[]
     ...bodies.flatMap((blocks) => candidatesIn(blocks, { isSubject: false, isAbout })),
   ];
   const byValue = new Map<string, FoundCode>();
-  // The first of equal codes wins: the sort is stable.
+  // The sort is stable, so the first of equal codes stays.
   for (const { value, context } of all.sort((one, other) => other.score - one.score)) {
     if (byValue.size < mostCodes && !byValue.has(value)) byValue.set(value, { value, context });
   }

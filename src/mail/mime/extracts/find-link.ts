@@ -1,9 +1,9 @@
-// Finds the links of a mail: of the HTML if any, else of the text.
+// Finds the links of a mail: in the HTML if it has links, else in the text.
 import { readHtml } from '../html/read-html.ts';
 import type { MailText } from './find-code.ts';
 import { addressAt } from './text-address.ts';
 
-/** A link, and the words that a reader sees in place of it. */
+/** A link, with the words that a reader sees for it. */
 export interface FoundLink {
   url: string;
   text: string;

@@ -1,5 +1,5 @@
-// Splits the HTML of a mail into blocks of text with the size of their letters: a code often stands
-// alone and large.
+// Splits the HTML of a mail into blocks of text, each with the size of the letters, because a code
+// often stands alone and large.
 
 import { type HtmlReader, readHtml } from '../html/read-html.ts';
 import type { Attributes } from '../html/tokens.ts';
@@ -13,7 +13,7 @@ export interface Block {
 }
 
 const mostBlocks = 2_000;
-/** Characters of the text after which the rest is left. */
+/** Most characters of text that are read; further text is ignored. */
 const mostCharacters = 256 * 1024;
 
 /** Collects the blocks. Text of telephone links and hidden text are left out. */

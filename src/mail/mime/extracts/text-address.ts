@@ -1,11 +1,11 @@
-// Finds where a web address in plain text ends (RFC 3986 C): before the punctuation of the sentence
-// and before a bracket that the sentence opened.
+// Finds the end of a web address in plain text (RFC 3986 C): before punctuation of the sentence,
+// and before a closing bracket that the sentence opened.
 
-/** Longest address in angle brackets with the line ends. */
+/** Longest address in angle brackets, line ends included. */
 const longestFolded = 4_000;
 /**
  * Matches a web address in text. It ends at spaces, quotation marks, and Chinese and Japanese
- * punctuation, since addresses contain these only escaped.
+ * punctuation, which addresses contain only in escaped form.
  */
 const address =
   /https?:\/\/[^\s<>"`|\\^\u2018-\u201f\u2026\u2039\u203a\u00ab\u00bb\u3000-\u3003\u3008-\u301f\uff01\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3b\uff3d\uff5b\uff5d\uff5e\uff61-\uff64]+/iy;
@@ -16,7 +16,7 @@ const openerOf = new Map(
 );
 const brackets = ')]}';
 
-/** Returns an address in angle brackets without the line ends in it; null if it has none. */
+/** Returns an address in angle brackets, without line ends; null if no such address begins here. */
 function foldedAddress(text: string, start: number): { url: string; end: number } | null {
   if (text[start - 1] !== '<' && !/<url:\s?$/i.test(text.slice(Math.max(0, start - 6), start))) {
     return null;
@@ -28,7 +28,7 @@ function foldedAddress(text: string, start: number): { url: string; end: number 
   return /[\s"]/.test(url) ? null : { url, end: start + end };
 }
 
-/** Returns the length of the address before a mark that closes the mark in front of the address. */
+/** Returns the length of the address up to the mark that closes the mark before it. */
 function lengthWithin(url: string, before: string): number {
   let open = 0;
   for (let at = 0; at < url.length; at += 1) {
@@ -42,8 +42,8 @@ function lengthWithin(url: string, before: string): number {
 }
 
 /**
- * Returns the length of the address without punctuation at the end and brackets that it did not
- * open.
+ * Returns the length of the address without punctuation at the end, and without closing brackets
+ * that the address did not open.
  */
 function lengthWithoutEnd(url: string): number {
   const excess = new Map([...brackets].map((one) => [one, 0]));
@@ -64,8 +64,8 @@ function lengthWithoutEnd(url: string): number {
 }
 
 /**
- * Returns the address that starts at `start` with `http`, null if it has no host, and the place
- * behind it.
+ * Returns the address that starts at `start` with `http` (null without a host), and the offset
+ * after it.
  */
 export function addressAt(text: string, start: number): { url: string | null; end: number } {
   const folded = foldedAddress(text, start);

@@ -1,11 +1,11 @@
 // Splits an unfolded address-list value into tokens (RFC 5322 3.2 and 3.4), in linear time. A
-// quote, a parenthesis or an angle bracket without a partner is a character of the text: it hides
-// nothing behind it.
+// quote, a parenthesis or an angle bracket without a partner is plain text, so it cannot hide the
+// rest of the value.
 
 /**
- * `text`: characters outside of all other kinds. `quoted` and `comment`: without their
- * delimiters, unescaped. `angle`: without the brackets, as written. `mark`: a separator, or the
- * colon of a group.
+ * Kind of a token. `text`: characters of no further kind. `quoted` and `comment`: without
+ * delimiters, unescaped. `angle`: without brackets, unchanged. `mark`: a separator, or the colon of
+ * a group.
  */
 export interface AddressToken {
   kind: 'text' | 'quoted' | 'comment' | 'angle' | 'mark';
@@ -13,14 +13,14 @@ export interface AddressToken {
 }
 
 /**
- * An encoded word: commas and colons in it separate nothing, although RFC 2047 5 forbids them
+ * An encoded word. Commas and colons in it separate nothing, although RFC 2047 5 forbids them
  * there.
  */
 const encodedWord = /=\?[\w*-]{1,60}\?[bq]\?[^?<>\r\n]{0,2000}\?=/iy;
-/** A domain literal behind the at sign: it may hold colons (RFC 5321 4.1.3). */
+/** A domain literal after the at sign, which may contain colons (RFC 5321 4.1.3). */
 const domainLiteral = /@\s{0,100}\[[^\][\\<>"()]{0,255}\]/y;
 
-/** Characters before a quote in which a swallowed address may stand. */
+/** Characters before a quote in which an address inside the quotes is searched. */
 const longestAddress = 600;
 
 const unquote = (text: string) => text.replace(/\\(.)/gs, '$1');
@@ -48,7 +48,7 @@ function matchParentheses(value: string): Map<number, number> {
 class Delimiters {
   readonly #value: string;
   readonly #partners: Map<number, number>;
-  /** Position behind which no quote closes. */
+  /** Offset from which no closing quote exists. */
   #lastQuote = Number.POSITIVE_INFINITY;
 
   constructor(value: string) {
@@ -74,8 +74,8 @@ class Delimiters {
   }
 
   /**
-   * Tells whether a quoted string swallows a whole address and the separator behind it, up to the
-   * quote that opens the next name: then the quoted string was never closed.
+   * Tells whether a quoted string contains a whole address and a separator, up to the quote that
+   * opens the next name. If so, its own closing quote is missing.
    */
   #isTorn(start: number, end: number): boolean {
     if (!/[^\s,;:<>()"]/.test(this.#value[end + 1] ?? ' ')) return false;
@@ -87,7 +87,7 @@ class Delimiters {
 
   /**
    * Returns the end of the angle address that opens at `start`: the closing bracket, or else the
-   * next separator. Null if a further bracket opens before: then the bracket at `start` is text.
+   * next separator. Null if a further bracket opens before the end: it is then text.
    */
   endOfAngle(start: number): number | null {
     const value = this.#value;
@@ -109,7 +109,7 @@ function matchAt(pattern: RegExp, value: string, at: number): string | null {
   return pattern.exec(value)?.[0] ?? null;
 }
 
-/** Returns the characters from `at` that stand together as text. */
+/** Returns the characters from `at` that form a token of text. */
 function textAt(value: string, at: number): string {
   const character = value.charAt(at);
   if (character === '=') return matchAt(encodedWord, value, at) ?? character;
@@ -117,7 +117,7 @@ function textAt(value: string, at: number): string {
   return character;
 }
 
-/** Returns the delimited token that opens at `at`, with the end; null if it has no partner. */
+/** Returns the delimited token that opens at `at`, with the end; null if it is unclosed. */
 function delimitedAt(
   value: string,
   at: number,
@@ -132,7 +132,7 @@ function delimitedAt(
         : (['angle', delimiters.endOfAngle(at)] as const);
   if (end === null) return null;
   const inner = value.slice(at + 1, end);
-  // An angle bracket without a partner ends before the separator, which stays.
+  // An unclosed angle bracket ends before the separator, which becomes a token.
   const isOpen = kind === 'angle' && value[end] !== '>';
   const text = kind === 'angle' ? inner : unquote(inner);
   return { token: { kind, text }, end: isOpen ? end - 1 : end };
@@ -149,7 +149,7 @@ export function* addressTokens(value: string): Generator<AddressToken> {
     if (!isMark && !delimited) {
       const taken = textAt(value, at);
       at += taken.length - 1;
-      // A quote or an angle bracket without a partner belongs to no name.
+      // An unpaired quote or angle bracket is not a part of a name.
       if (!'"<>'.includes(character)) text += taken;
       continue;
     }

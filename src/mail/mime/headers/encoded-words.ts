@@ -3,12 +3,12 @@
 
 const lineLength = 76;
 /**
- * Limit that lets an encoded word fit a line of 76 after `Reply-To: `; RFC 2047 2 allows words of
- * 75.
+ * Limit that keeps a line with an encoded word after `Reply-To: ` within 76 characters; RFC 2047 2
+ * allows words of 75.
  */
 const encodedWordLength = 64;
 const payloadLength = encodedWordLength - '=?utf-8?Q??='.length;
-/** Longest text without a place to fold: with the field name it stays below 998 octets. */
+/** Longest word that cannot be folded: with the name of the field it stays below 998 octets. */
 export const longestWord = 900;
 
 const upperHex = Array.from(
@@ -66,13 +66,13 @@ export function encodedWords(text: string): string[] {
   return qLength > (bytes.length * 4) / 3 ? bWords(bytes) : qWords(bytes);
 }
 
-/** Hard limit of a line in octets, without the CRLF (RFC 5322 2.1.1). */
+/** Longest line in octets, without the CRLF (RFC 5322 2.1.1). */
 export const longestLine = 998;
 
 /**
- * Joins tokens with single spaces and folds before any that would pass column 76. The first token
- * stays on the line of the name, unless the line has a hard limit: 76 for encoded words, 998 for
- * all other tokens.
+ * Joins tokens with single spaces, and folds before a token that would pass column 76. The first
+ * token follows the name on its line, unless the line would exceed 76 (encoded words) or 998 (all
+ * further tokens).
  */
 export function foldTokens(name: string, tokens: readonly string[]): string {
   let text = '';
@@ -91,14 +91,14 @@ export function foldTokens(name: string, tokens: readonly string[]): string {
   return text;
 }
 
-/** Folds printable ASCII at existing spaces; unfolding restores all of them. */
+/** Folds printable ASCII at existing spaces, so that unfolding restores the text. */
 export function foldText(name: string, text: string): string {
   if (name.length + 2 + text.length <= lineLength) return text;
   const [first = '', ...words] = text.split(' ');
   let folded = first;
   let column = name.length + 2 + first.length;
   for (const word of words) {
-    // A fold before an empty word would leave a line of white space only (RFC 5322 3.2.2).
+    // A fold before an empty word would make a line of white space only (RFC 5322 3.2.2).
     const fold = word.trim() !== '' && column + 1 + word.length > lineLength;
     folded += fold ? `\r\n ${word}` : ` ${word}`;
     column = (fold ? 0 : column) + 1 + word.length;
@@ -116,8 +116,8 @@ export function foldLongWords(name: string, text: string): string | null {
 }
 
 /**
- * Tells whether a word exceeds `longestWord`. Splits the text, because a regular expression with a
- * count starts again at each character: 45,000 steps for a link of 300 characters.
+ * Tells whether a word exceeds `longestWord`. Splits the text: a regular expression with a count
+ * would start again at each character, 45,000 steps for a link of 300.
  */
 export function hasLongWord(text: string): boolean {
   if (text.length <= longestWord) return false;

@@ -1,5 +1,5 @@
 // Reads address lists of received mail: RFC 5322 3.4 with the obsolete syntax of 4.4, and forms
-// that no RFC has but mail has: an open quote or parenthesis, a comma or colon in a bare name, an
+// outside of all RFCs: an unclosed quote or parenthesis, a comma or colon in a bare name, an
 // address without brackets. Pure, linear and bounded. src/platform/net/address.ts has the strict
 // grammar of sent mail.
 import { parseAddress } from '../../../platform/net/address.ts';
@@ -17,12 +17,12 @@ export interface AddressList {
 
 const maxNameCharacters = 320;
 /**
- * Wider than the grammar of sent mail: received mail contains one-label domains and address
+ * Looser than the grammar of sent mail: received mail contains one-label domains and address
  * literals.
  */
 const looseAddress = /^(?:[^\s@<>()",;:\\]{1,64}|"[^"\r\n]{1,62}")@[^\s@<>()",;\\'`{}|*]{1,255}$/;
 const domainLiteral = /@\[[^\][\s@<>()",;\\]{1,255}\]$/;
-/** A local part alone, with which programs name a user of their machine. */
+/** A local part alone. Programs write it for a user of their own machine. */
 const localPartAlone = /^[\w!#$%&'*+/=?^`{|}~.-]{1,64}$/;
 /** White space that obsolete syntax allows around dots and at signs (RFC 5322 4.4). */
 const blanksAround = / ?([.@]) ?/g;
@@ -58,9 +58,9 @@ function unquoteWords(local: string): string {
   return !isQuoted && /^[^\s@<>()",;:\\]+$/.test(joined) ? joined : local;
 }
 
-/** Reads a whole address in obsolete or present syntax; null for any further word. */
+/** Reads a whole address in obsolete or present syntax; null if further words follow. */
 function readWhole(text: string, bareDomain: string | null): string | null {
-  // Collapsed first: patterns over runs of blanks would take quadratic time.
+  // White space is collapsed first: patterns over runs of blanks would take quadratic time.
   const trimmed = text.replace(/\s+/g, ' ').trim();
   if (trimmed === '' || trimmed.length > 2_000) return null;
   const bare =
@@ -69,7 +69,7 @@ function readWhole(text: string, bareDomain: string | null): string | null {
   if (known !== null) return known;
   const at = trimmed.lastIndexOf('@');
   if (at < 0) return null;
-  // Blanks inside a quoted string belong to it.
+  // Blanks inside a quoted string are kept.
   const local = trimmed.slice(0, at).trim();
   const isQuoted = /^"(?:[^"\\]|\\.)*"$/s.test(local);
   const joined = isQuoted ? local : local.replace(blanksAround, '$1').trim();
@@ -81,7 +81,7 @@ function readWhole(text: string, bareDomain: string | null): string | null {
   return readBare(`${words}@${domain}`) ?? readUnwrapped(trimmed);
 }
 
-/** Reads an address between quotes, brackets or braces that belong to neither half. */
+/** Reads an address within quotes, brackets or braces, which are removed. */
 function readUnwrapped(text: string): string | null {
   const inner = /^[\s'"`[({|*]{1,10}([^\s'"`[\](){}|*]{1,320}?)[\s'"`\])}|*.]{1,10}$/.exec(
     text,
@@ -102,7 +102,7 @@ function findAmongWords(text: string): { email: string; rest: string } | null {
     if (!word.includes('@')) continue;
     const email = readBare(word) ?? readUnwrapped(` ${word} `);
     if (email === null) continue;
-    // A colon ends a group name without a semicolon, or a label.
+    // A colon ends a label, or the name of a group that has no semicolon. Either is dropped.
     const before = words.slice(0, index).join(' ');
     const name = /:\s*$/.test(before) ? '' : before;
     return { email, rest: [name, ...words.slice(index + 1)].join(' ') };
@@ -122,7 +122,7 @@ class Entry {
     );
   }
 
-  /** Tells whether it has words alone, so that it may be the beginning of a name with a comma. */
+  /** Tells whether the entry has only words, and may begin a name with a comma. */
   get isWords(): boolean {
     return this.tokens.every(
       ({ kind, text }) => kind === 'comment' || (kind !== 'angle' && !text.includes('@')),
@@ -141,7 +141,7 @@ class Entry {
     return this.tokens.findLast(({ kind }) => kind === 'comment')?.text ?? '';
   }
 
-  /** Reads the entry; null without an address. */
+  /** Reads the address of the entry; null without an address. */
   read(bareDomain: string | null): HeaderAddress | null {
     return this.#readAngle(bareDomain) ?? this.#readPlain(bareDomain) ?? this.#readHidden();
   }
@@ -175,7 +175,7 @@ class Entry {
     };
   }
 
-  /** Reads an address that stands only within quotes or a comment. */
+  /** Reads an address that occurs only within quotes or a comment. */
   #readHidden(): HeaderAddress | null {
     for (const wanted of ['quoted', 'comment'] as const) {
       for (const { kind, text } of this.tokens) {
@@ -195,7 +195,7 @@ class Entry {
 }
 
 /**
- * Reads the inside of angle brackets: comments and an obsolete route are left out (RFC 5322 4.4).
+ * Reads the text between angle brackets. Comments and an obsolete route are dropped (RFC 5322 4.4).
  */
 function readAngle(inner: string, bareDomain: string | null): string | null {
   let text = '';
@@ -208,11 +208,11 @@ function readAngle(inner: string, bareDomain: string | null): string | null {
   return readWhole(isRoute ? text.slice(text.indexOf(':') + 1) : text, bareDomain);
 }
 
-/** Collects the addresses of a list while the tokens pass. */
+/** Collects the addresses of a list, token by token. */
 class ListReader {
   readonly list: AddressList = { addresses: [], invalid: 0, truncated: false };
   readonly #bareDomain: string | null;
-  /** Entries of words alone: the beginning of a name with commas, or invalid. */
+  /** Entries with only words so far: the beginning of a name with commas, or invalid. */
   #words: Entry[] = [];
   #entry = new Entry();
 
@@ -234,7 +234,7 @@ class ListReader {
     this.#entry = new Entry();
   }
 
-  /** Ends an entry. Before a comma it may be the beginning of a name: `Acme, Inc. <a@b>`. */
+  /** Ends an entry. An entry before a comma may be the beginning of a name: `Acme, Inc. <a@b>`. */
   endEntry(separator: ',' | ';' | null): void {
     const entry = this.#entry;
     this.#entry = new Entry();
@@ -265,7 +265,7 @@ class ListReader {
   }
 }
 
-/** Tells whether an entry is only the name of a group that has no member and no end. */
+/** Tells whether an entry is only the name of a group without members and without an end. */
 function isLabel({ tokens }: Entry): boolean {
   const last = tokens.findLast(({ text }) => text.trim() !== '');
   return last?.kind === 'mark' && last.text === ':';
@@ -275,9 +275,9 @@ const isMark = ({ kind, text }: AddressToken, mark: string) => kind === 'mark' &
 
 /**
  * Reads an unfolded address-list value; never throws. A quote, a parenthesis or an angle bracket
- * without a partner is text. A colon begins a group only if a semicolon ends it, else it belongs to
- * the name. An encoded word (RFC 2047 5) can become a name, never an address. `bareDomain`
- * completes an address without a domain, which is otherwise invalid.
+ * without a partner is text. A colon without a semicolon belongs to the name instead of beginning a
+ * group. An encoded word (RFC 2047 5) can become a name, never an address. `bareDomain` completes
+ * an address without a domain, which is otherwise invalid.
  */
 export function parseAddressList(value: string, bareDomain: string | null = null): AddressList {
   const tokens = [...addressTokens(value)];

@@ -1,7 +1,6 @@
 // The header fields that a sender may set (fields of the protocol itself are refused), and the
-// encoding of values: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names, and
-// grammars that check outside input. Every result is ASCII unless an address is internationalized
-// (RFC 6532).
+// encoding of values: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names, and checks
+// of values from callers. Every result is ASCII unless an address is internationalized (RFC 6532).
 import { isHeaderSafe } from '../../../platform/net/address.ts';
 import {
   encodedWords,
@@ -14,7 +13,7 @@ import {
 import { encodeStructured, grammarOf, isUnstructured } from './structured-fields.ts';
 
 /**
- * Field by which we recognize our own mail in reports
+ * Field by which reports on our own mail are recognized
  * (src/outbound/queue/attempting/return-path.ts).
  */
 export const copyTokenField = 'X-Service-Token';
@@ -55,7 +54,7 @@ const owned = new Set([
   'x-priority',
 ]);
 
-/** Visible ASCII without colon (RFC 5322 3.6.8); at most 76 characters keep the line foldable. */
+/** Visible ASCII without colon (RFC 5322 3.6.8). At most 76 characters leave space to fold. */
 const fieldName = /^[!-9;-~]{1,76}$/;
 
 /** Returns the reason why the name cannot be used, or null. */
@@ -85,9 +84,9 @@ export function encodeSubject(subject: string): string {
 }
 
 /**
- * Encodes the value of a header named by the caller. Words become encoded words; a structured value
- * keeps the structure (structured-fields.ts), and stays unchanged if it is ASCII. Null if the value
- * cannot be written: `unwritable` has the reason.
+ * Encodes the value of a header named by the caller. Words become encoded words. A structured value
+ * keeps the structure (structured-fields.ts); in ASCII it stays unchanged. Null if the value cannot
+ * be written: `unwritable` has the reason.
  */
 export function encodeExtraHeader(name: string, value: string): string | null {
   const text = value.trim();
@@ -101,10 +100,10 @@ export function encodeExtraHeader(name: string, value: string): string | null {
   return mixed ?? foldTokens(name, encodedWords(text));
 }
 
-/** A URI or an address in angle brackets. */
+/** Angle brackets that contain a URI or an address. */
 const angleAddress = /<(?:[a-z][a-z0-9+.-]*:|[^\s<>@]+@)[^\s<>]+>/i;
 
-/** The reason why `encodeExtraHeader` gives null. */
+/** Reason for which `encodeExtraHeader` returns null. */
 export const unwritable =
   'is a structured field: write URIs percent-encoded, addresses and tokens in ASCII, other words as a ' +
   'name or a comment (RFC 2047 5), and no word above 997 characters';
@@ -119,7 +118,7 @@ export function encodeDisplayName(name: string): string[] {
   return text === '' ? [] : [`"${text.replace(/["\\]/g, '\\$&')}"`];
 }
 
-/** Returns true for a message identifier in angle brackets; some in circulation lack the `@`. */
+/** Returns true for a message id in angle brackets. Some ids in received mail lack the `@`. */
 export function isMessageId(text: string): boolean {
   return text.length <= longestWord && /^<[!-;=?-~]+>$/.test(text);
 }

@@ -8,7 +8,7 @@ export interface HeaderBlock {
   /** Returns the first value of a lower-case name; `all` returns every value. */
   first(name: string): string | null;
   all(name: string): string[];
-  /** Offset of the body; null if the block was cut before the end. */
+  /** Offset of the body; null if reading stopped before the end of the header. */
   bodyStart: number | null;
   /** Offset at which reading stopped. */
   end: number;
@@ -31,9 +31,9 @@ const colon = 0x3a;
 const dash = 0x2d;
 const fieldName = /^[!-,.-9;-~][!-9;-~]{0,99}[ \t]*$/;
 const windows1252 = new TextDecoder('windows-1252');
-/** Lines of white space and folds that are passed in the search for the next field. */
+/** Most lines of white space and folds that are skipped to find the next field. */
 const mostLinesAhead = 20;
-/** Fields of a single word in mail and news. All further fields with a meaning have a hyphen. */
+/** Names of fields in mail and news that are a single word. All other names have a hyphen. */
 const singleWords = new Set(
   (
     'approved archive author autoforwarded autosubmitted bcc body cc comments control date distribution encoding ' +
@@ -48,13 +48,15 @@ export interface Scan {
   bodyStart: number | null;
   end: number;
   malformedLines: number;
-  /** True if the header ends at a line of white space, or at a line that cannot be a field. */
+  /**
+   * True if the header ends without an empty line: at white space, or at a line that is no field.
+   */
   isUnseparated: boolean;
   cutBy: 'bytes' | 'lines' | 'fields' | null;
 }
 
 /**
- * Returns true if only CR stands before the line end; a second conversion of line ends doubles it.
+ * Returns true for a line that has at most CR characters: converting line ends twice doubles CR.
  */
 function isEmptyLine(raw: Buffer, start: number, lineEnd: number): boolean {
   let at = start;
@@ -78,7 +80,7 @@ function readName(raw: Buffer, start: number, lineEnd: number): string | null {
   return fieldName.test(name) ? name.trimEnd() : null;
 }
 
-/** Returns false for a word that stands before a colon in a text rather than in a header. */
+/** Returns false for a word before a colon that occurs in texts rather than in headers. */
 function isUsualName(name: string): boolean {
   const key = name.toLowerCase();
   return singleWords.has(key) || (key.includes('-') && key !== 'e-mail');
@@ -90,7 +92,7 @@ function endOfLine(raw: Buffer, start: number): number {
   return found < 0 ? raw.length : found;
 }
 
-/** Returns true if a field follows, behind folds and lines of white space (RFC 5322 4.2). */
+/** Returns true if a field follows after folds and lines of white space (RFC 5322 4.2). */
 function hasFieldAhead(raw: Buffer, from: number): boolean {
   let start = from;
   for (let lines = 0; lines < mostLinesAhead && start < raw.length; lines += 1) {
@@ -104,17 +106,15 @@ function hasFieldAhead(raw: Buffer, from: number): boolean {
   return false;
 }
 
-/** Returns true for the line that a mailbox file puts before a mail. */
+/** Returns true for the `From ` line that a mailbox file has before each mail. */
 function isMboxLine(raw: Buffer, start: number): boolean {
   return start === 0 && /^>?From /.test(raw.toString('latin1', 0, 6));
 }
 
-/** Returns true for a line that may part a multipart: the fields behind it belong to a part. */
+/** Returns true for a line that may delimit a multipart: fields after it belong to a part. */
 const isDelimiter = (raw: Buffer, start: number) => raw[start] === dash && raw[start + 1] === dash;
 
-/**
- * Ends the header at a line of the body. Lines before it that only look like fields are text too.
- */
+/** Ends the header at a line of the body. Lines above that only look like fields are body text. */
 function endAtText(scan: Scan, start: number): void {
   scan.bodyStart = start;
   scan.isUnseparated = true;
@@ -207,8 +207,8 @@ const rawBytes = /[\x80-\xff]/g;
 const quotedWord = /=\?[\w*-]{1,60}\?q\?[^?\r\n]{1,2000}\?=/gi;
 
 /**
- * Writes raw bytes within `Q` encoded words as `=XX`: they belong to the charset named by the word,
- * not to that of the field (RFC 2047 4.2). Returns the same bytes if nothing changes.
+ * Writes raw bytes within `Q` encoded words as `=XX`: they are in the charset that the word names
+ * (RFC 2047 4.2), not of the field. Returns the same bytes if nothing changes.
  */
 function escapeRawWords(bytes: Buffer): Buffer {
   if (!bytes.includes('=?')) return bytes;
@@ -221,8 +221,8 @@ function escapeRawWords(bytes: Buffer): Buffer {
 }
 
 /**
- * Returns a trimmed line without control characters; white space from folding becomes a single
- * space.
+ * Returns a trimmed line without control characters. A run of white space, such as a fold, becomes
+ * a space.
  */
 export function cleanLine(text: string): string {
   return text

@@ -90,8 +90,8 @@ export function readPriority(value: string): MailPriority | null {
 }
 
 /**
- * Reads a structured value such as Content-Type: the lower-case value and the parameters (RFC
- * 2231), without comments (RFC 2045 5.1), as mailparser reads the parts.
+ * Reads a structured value such as Content-Type: the value in lower case and the parameters (RFC
+ * 2231). Comments are dropped (RFC 2045 5.1), as mailparser does in parts.
  */
 export function readParameters(value: string | null): {
   value: string;

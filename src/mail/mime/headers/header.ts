@@ -1,5 +1,5 @@
-// The header of a message: the fields, their order and their bytes. Both ways of composing use it
-// and add their own Content-* fields and body.
+// The header of a message: the fields, their order and their bytes. lean.ts and mail-composer.ts
+// use it, and add Content-* fields and the body.
 
 import type { ComposeInput, Mailbox } from '../input.ts';
 import { headerAddress, refuse } from '../input.ts';
@@ -7,9 +7,7 @@ import { foldTokens } from './encoded-words.ts';
 import type { HeaderField } from './header-encoding.ts';
 import { encodeDisplayName, encodeExtraHeader, encodeSubject } from './header-encoding.ts';
 
-/**
- * A header that still lacks the Content-* fields; `isUtf8` turns true with the first such address.
- */
+/** A header without the Content-* fields. `isUtf8`: an address needs SMTPUTF8. */
 interface HeaderDraft {
   fields: HeaderField[];
   isUtf8: boolean;
@@ -71,7 +69,7 @@ function extraField(name: string, given: string): HeaderField {
 }
 
 /**
- * Builds all fields but Content-*; never a Bcc.
+ * Builds all fields except Content-* and Bcc.
  * @throws ComposeError for a bad address or header
  */
 export function draftHeader(input: ComposeInput): HeaderDraft {

@@ -1,6 +1,6 @@
 // Reads message ids of received mail: msg-id and the obsolete form (RFC 5322 3.6.4 and 4.5.4).
-// Skips all further text, so that a placeholder never joins the mail of strangers. Pure, linear and
-// bounded.
+// Skips placeholders and all further text: an equal placeholder would join unrelated mails to a
+// thread. Pure, linear and bounded.
 import { parseLimits } from '../parsed-mail.ts';
 import { decodeWords } from './header-values.ts';
 
@@ -8,8 +8,8 @@ const bracketed = /<([^<>]{1,2000})>/g;
 const maxCharacters = 996;
 
 /**
- * Returns the id without comments and white space, which obsolete syntax allows inside; null for
- * further text.
+ * Returns the id without comments and white space, which the obsolete syntax allows inside; null
+ * for any further text.
  */
 function idOf(text: string): string | null {
   const id = text.replace(/\([^()]{0,998}\)/g, '').replace(/\s+/g, '');
@@ -41,17 +41,17 @@ export function readMessageIds(value: string | null): string[] {
   return found.length > 0 || text.includes('<') ? found : bareIds(text);
 }
 
-/** Returns the references within the bound: the root of the thread and the newest ids. */
+/** Returns at most `parseLimits` references: the root of the thread and the newest ids. */
 export function boundReferences(ids: readonly string[]): string[] {
   const distinct = [...new Set(ids)];
   const excess = distinct.length - parseLimits.references;
   return excess > 0 ? [...distinct.slice(0, 1), ...distinct.slice(excess + 1)] : distinct;
 }
 
-// Texts that programs write where a message id belongs, because they had none: the names of empty
-// values, and templates that nobody filled. Data for message-ids.ts.
+// Texts that programs without a message id write in its place: names of empty values, and unfilled
+// templates. Data for message-ids.ts.
 
-/** Left halves that name no message, in lower case. */
+/** Texts before the `@` that identify no message, in lower case. */
 const placeholderWords: ReadonlySet<string> = new Set([
   'undefined',
   'null',
@@ -80,8 +80,8 @@ const placeholderWords: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Left halves with an unfilled template. A GUID in braces does not match: some mail systems write
- * it.
+ * Unfilled templates before the `@`. A GUID in braces does not match, because some mail systems
+ * write it.
  */
 const placeholderPatterns: readonly RegExp[] = [
   // {{id}}, ${id}, #{id}, {%id%}

@@ -5,7 +5,7 @@ import { decodeWords } from './header-values.ts';
 
 const ascii = /^[\x20-\x7e]*$/;
 const fileNames = new Set(['name', 'filename']);
-/** Characters of a section, so that each fits a line (RFC 2231 3). */
+/** Characters of a section, so that each section fits a line (RFC 2231 3). */
 const sectionLength = 54;
 
 /** Splits a value at the semicolons outside of quoted strings; null if a quote stays open. */
@@ -39,8 +39,8 @@ function extended(name: string, text: string): string[] {
 }
 
 /**
- * Returns the value in ASCII; null if characters beyond ASCII stand elsewhere than in a file name.
- * A file name that the value also has in an extended form is left out.
+ * Returns the value in ASCII; null if other parts than file names have non-ASCII characters. A
+ * plain file name is dropped if the value also has it in extended form.
  */
 export function encodeFileNames(name: string, value: string): string | null {
   const [type = '', ...parameters] = splitParameters(value) ?? ['\u{80}'];

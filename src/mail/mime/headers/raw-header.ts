@@ -1,6 +1,6 @@
-// Encodes raw UTF-8 in the header of a mail that was handed in (RFC 2047, RFC 2231), so that any
-// server takes it: in words, phrases, comments and file names. Other bytes of the mail stay
-// as they are, and so do fields that a DKIM-Signature of the author covers.
+// Encodes raw UTF-8 in the header of a submitted mail (RFC 2047, RFC 2231), so that any server
+// accepts it: in words, phrases, comments and file names. Nothing else changes, and fields that the
+// author's DKIM-Signature covers stay.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { encodeExtraHeader } from './header-encoding.ts';
 import { type FieldSpan, scanFields } from './header-fields.ts';
@@ -8,7 +8,7 @@ import { decodeWords } from './header-values.ts';
 import { encodeFileNames } from './parameters.ts';
 import { encodeStructured, grammarOf } from './structured-fields.ts';
 
-/** Returns the value in ASCII; null if only SMTPUTF8 can carry the field, or nothing can. */
+/** Returns the value in ASCII; null for a field that needs SMTPUTF8 or cannot be encoded. */
 function encodeField(name: string, value: string): string | null {
   if (/^content-(?:type|disposition)$/i.test(name)) return encodeFileNames(name, value);
   const grammar = grammarOf(name);
@@ -41,8 +41,8 @@ function encodeSpan(raw: Buffer, span: FieldSpan): Buffer {
 }
 
 /**
- * Returns the mail with encoded words in place of raw UTF-8. A field that cannot be encoded, is not
- * UTF-8 or is signed by the author stays. Line ends are CRLF.
+ * Returns the mail with encoded words in place of raw UTF-8. Fields that are signed by the author,
+ * not UTF-8 or impossible to encode stay unchanged. Line ends are CRLF.
  */
 export function encodeRawHeader(raw: Buffer): Buffer {
   const { spans, end } = scanFields(raw);
@@ -59,9 +59,9 @@ export function encodeRawHeader(raw: Buffer): Buffer {
 }
 
 /**
- * Returns the first field with raw characters beyond ASCII that only an author's mistake explains:
- * neither an address that needs SMTPUTF8 (RFC 6532), nor a field that a DKIM-Signature covers. Null
- * without such a field.
+ * Returns the first field with non-ASCII characters that must be a mistake of the author: the field
+ * has no address for SMTPUTF8 (RFC 6532), and no DKIM-Signature covers it. Null without such a
+ * field.
  */
 export function findRawField(raw: Buffer): string | null {
   const { spans, end } = scanFields(raw);

@@ -1,13 +1,13 @@
 // Structured header fields with characters beyond ASCII (RFC 2047 5): phrases and comments become
-// encoded words, URIs are percent-encoded (RFC 3986), domains become A-labels, all else stays. A
-// value that would be broken gives null. Linear in the value; never throws.
+// encoded words, URIs are percent-encoded (RFC 3986), domains become A-labels, all further text
+// stays. Returns null if encoding would break the value. Linear in the value; never throws.
 import { domainToASCII } from 'node:url';
 import { parseAddress } from '../../../platform/net/address.ts';
 import { encodedWords, foldTokens, longestLine } from './encoded-words.ts';
 
 /**
- * Kinds of values. `mixed` is a field of unknown grammar that has angle brackets; `words` is
- * unstructured (RFC 5322 3.6.8), and `tokens` has no place for encoded words.
+ * Kinds of values. `mixed`: angle brackets in a field of unknown grammar. `words`: unstructured
+ * text (RFC 5322 3.6.8). `tokens`: no encoded words are possible.
  */
 export type Grammar = 'addresses' | 'urls' | 'listId' | 'phrases' | 'tokens' | 'mixed' | 'words';
 
@@ -47,13 +47,13 @@ const grammars = new Map<string, Grammar>(
   ),
 );
 
-/** Returns the grammar of a field; a name in no table is unstructured. */
+/** Returns the grammar of a field; a name without a known grammar is unstructured. */
 export function grammarOf(name: string): Grammar {
   return grammars.get(name.toLowerCase()) ?? 'words';
 }
 
 /**
- * Returns true for a field that is unstructured by definition, or by the custom of `X-` fields.
+ * Returns true for a field that is unstructured by definition, or by the convention of `X-` fields.
  */
 export function isUnstructured(name: string): boolean {
   return (
@@ -62,11 +62,11 @@ export function isUnstructured(name: string): boolean {
   );
 }
 
-/** Options of `encodeStructured`, for a mail that is handed in. */
+/** Options of `encodeStructured` for a submitted mail. */
 export interface StructuredOptions {
-  /** Reads encoded words that stand beside raw characters; by default they are text. */
+  /** Decodes encoded words beside non-ASCII characters; by default they are plain text. */
   decode?: (text: string) => string;
-  /** False refuses raw characters in a URI. */
+  /** False refuses non-ASCII characters in a URI. */
   encodesUris?: boolean;
   /** True keeps addresses that need SMTPUTF8. */
   keepsAddresses?: boolean;
@@ -74,9 +74,9 @@ export interface StructuredOptions {
 
 interface Piece {
   kind: 'word' | 'quoted' | 'comment' | 'angle' | 'mark';
-  /** Source with the delimiters. */
+  /** Source text of the piece, with delimiters. */
   text: string;
-  /** Whether white space stands before the piece. */
+  /** Whether white space precedes the piece. */
   isApart: boolean;
 }
 
@@ -88,7 +88,7 @@ const kinds: Partial<Record<string, Piece['kind']>> = {
   '<': 'angle',
 };
 
-/** Returns the offset behind the piece that opens at `start`, or -1 without an end. */
+/** Returns the offset after the piece that opens at `start`, or -1 without an end. */
 function endOf(value: string, start: number, isUri: boolean): number {
   const open = value.charAt(start);
   const close = closers[open];
@@ -109,7 +109,7 @@ function endOf(value: string, start: number, isUri: boolean): number {
   return -1;
 }
 
-/** Splits a value into pieces; null if a quote, comment or bracket stays open. */
+/** Splits a value into pieces; null for an unclosed quote, comment or bracket. */
 function piecesOf(value: string, isUri: boolean): Piece[] | null {
   const pieces: Piece[] = [];
   let isApart = false;
@@ -139,7 +139,7 @@ function piecesOf(value: string, isUri: boolean): Piece[] | null {
 
 const unquoted = (text: string) => text.slice(1, -1).replace(/\\(.)/gsu, '$1');
 
-/** Percent-encodes all that RFC 3986 2 does not allow; existing escapes stay. */
+/** Percent-encodes characters that RFC 3986 2 does not allow; existing escapes stay. */
 function percentEncoded(text: string): string {
   return text
     .toWellFormed()
@@ -193,10 +193,10 @@ function asciiAddress(text: string): string | null {
   return address === null || address.needsSmtpUtf8 ? null : address.email;
 }
 
-/** Writes an address for a mail that may need SMTPUTF8; null if it is invalid. */
+/** Returns an address for a mail that may need SMTPUTF8; null if it is invalid. */
 const anyAddress = (text: string) => parseAddress(text.trim())?.email ?? null;
 
-/** The tokens of a value while it is encoded. */
+/** Tokens of a value that is being encoded. */
 class Encoding {
   readonly tokens: string[] = [];
   readonly #decode: (text: string) => string;
@@ -206,7 +206,8 @@ class Encoding {
   }
 
   /**
-   * Adds a mark to the last token, but not to an encoded word, which needs a space (RFC 2047 5).
+   * Appends a mark to the last token. After an encoded word the mark is a separate token, because a
+   * space is needed (RFC 2047 5).
    */
   mark(text: string): void {
     const last = this.tokens.at(-1);
@@ -244,12 +245,9 @@ function joined(pieces: readonly Piece[]): string {
     .join('');
 }
 
-/** Returns the text of `<…>` in ASCII, or null. */
+/** Returns the text between angle brackets in ASCII; null if that is impossible. */
 type WriteAngle = (inner: string) => string | null;
-/**
- * Adds words before a mark or the end, which are no phrase of an angle bracket; false if they
- * cannot be.
- */
+/** Adds words that no angle bracket follows; returns false if they cannot be written. */
 type WriteBare = (encoding: Encoding, pieces: readonly Piece[]) => boolean;
 
 const refuseAngle: WriteAngle = () => null;
@@ -299,7 +297,7 @@ function encodePieces(
 ): boolean {
   const writeBare = grammar === 'addresses' ? addressWriter(writeAngle) : bareOf[grammar];
   let words: Piece[] = [];
-  /** Adds the words so far, with their comments between them. */
+  /** Adds the words collected so far, with the comments between them. */
   const flush = (write: WriteBare): boolean => {
     const all = words;
     words = [];
@@ -315,7 +313,7 @@ function encodePieces(
   };
   for (const piece of pieces) {
     if (piece.kind === 'angle') {
-      // RFC 2369 has no phrase before a URI.
+      // RFC 2369 allows no phrase before a URI.
       if (!flush(grammar === 'urls' ? writeAscii : writePhrase)) return false;
       const inner = ascii.test(piece.text) ? null : writeAngle(piece.text.slice(1, -1));
       if (inner === null && !ascii.test(piece.text)) return false;
@@ -329,7 +327,7 @@ function encodePieces(
   return flush(writeBare);
 }
 
-/** Encodes a phrase and the identifier behind it (RFC 2919 3); marks in the phrase become words. */
+/** Encodes a phrase and the identifier after it (RFC 2919 3); marks in the phrase become words. */
 function encodeListId(encoding: Encoding, pieces: readonly Piece[]): boolean {
   const at = pieces.findLastIndex(({ kind }) => kind === 'angle');
   const id = pieces[at]?.text ?? '';
@@ -355,7 +353,7 @@ export function encodeStructured(
   const isUri = grammar === 'urls' || grammar === 'mixed';
   const { decode = (text: string) => text, encodesUris = true } = options;
   const encoding = new Encoding(decode);
-  // A single URI without the angle brackets, which programs forget.
+  // A single URI without angle brackets, which some programs omit.
   const bareUri = grammar === 'urls' && encodesUris && /^[^\s<>]+$/.test(value);
   const uri = bareUri ? asciiUri(value) : null;
   if (uri !== null) encoding.tokens.push(`<${uri}>`);

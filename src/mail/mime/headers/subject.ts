@@ -22,7 +22,7 @@ const markOf = (words: readonly string[]) =>
 const prefix = markOf([...answerWords, ...forwardWords]);
 const answerMark = markOf(answerWords);
 const forwardMark = markOf(forwardWords);
-/** The name of a mailing list, such as `[svc-users]`, before or after the mark of a reply. */
+/** Name of a mailing list, such as `[svc-users]`, before or after a reply mark. */
 const listName = /^\[[^\][]{1,60}\]\s*/u;
 const trailer = / ?\((?:fwd|wtr)\)$/i;
 const mostCharacters = 998;
@@ -48,9 +48,7 @@ export function baseSubject(subject: string | null): string {
   return text.toUpperCase().toLowerCase();
 }
 
-/**
- * Returns true if the subject has the mark of a reply or forward, behind the name of a list too.
- */
+/** Returns true if the subject has a reply or forward mark, even after a list name. */
 export function hasMark(subject: string | null): boolean {
   const text = (subject ?? '').slice(0, mostCharacters).normalize('NFKC').trim();
   return prefix.test(text.replace(listName, '')) || prefix.test(text) || trailer.test(text);

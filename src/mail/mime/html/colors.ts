@@ -1,15 +1,12 @@
-// Reads colours of CSS and HTML, and tells apart the colours that a reader can tell apart. Pure.
+// Reads colours of CSS and HTML, and decides whether a reader can distinguish two colours. Pure.
 
-/**
- * Red, green and blue from 0 to 255, and the share of the colour that covers the colour below, 0 to
- * 1.
- */
+/** Red, green and blue from 0 to 255, and the opacity from 0 to 1. */
 export type Color = readonly [red: number, green: number, blue: number, alpha: number];
 
 export const white: Color = [255, 255, 255, 1];
 export const black: Color = [0, 0, 0, 1];
 
-/** Names of colours that mail uses, and all that are near white or black. */
+/** Names of colours: frequent in mail, or near white or black. */
 const names = new Map(
   (
     'black 000 white fff gray 808080 grey 808080 silver c0c0c0 red f00 maroon 800000 yellow ff0 olive 808000 ' +
@@ -37,7 +34,7 @@ function ofHex(digits: string): Color | null {
   return parts.length === 3 || parts.length === 4 ? [red, green, blue, alpha / 255] : null;
 }
 
-/** Returns a number, or a percentage as a share of `whole`. */
+/** Returns a number; of a percentage the part of `whole`. */
 const part = (text: string, whole: number) =>
   text.endsWith('%') ? (Number.parseFloat(text) / 100) * whole : Number.parseFloat(text);
 
@@ -57,7 +54,7 @@ function ofFunction(name: string, inner: string): Color | null {
   return [channel(0), channel(8), channel(4), alpha];
 }
 
-/** Returns a colour of CSS in lower case; null for words that name none. */
+/** Returns a CSS colour in lower case; null for a text without a colour. */
 export function readColor(text: string): Color | null {
   if (text === 'transparent') return [0, 0, 0, 0];
   const [, hex, name = '', inner = ''] =
@@ -73,7 +70,7 @@ export function readOldColor(text: string): Color | null {
   return readColor(color) ?? readColor(`#${color}`);
 }
 
-/** Colours of values that were read: a rule has the same value for each element. */
+/** Cached colours by value: a rule has the same value for each element. */
 const known = new Map<string, readonly Color[]>();
 const mostKnown = 1_000;
 
@@ -105,12 +102,12 @@ function luminance(color: Color): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Least contrast (WCAG 2.2) at which words are seen; pale grey #e5e5e5 on white has 1.26. */
+/** Least contrast (WCAG 2.2) of readable words; pale grey #e5e5e5 on white has 1.26. */
 const leastContrast = 1.25;
-/** Channels further apart are two colours, such as yellow and white. */
+/** Colours with a channel further apart are distinct, such as yellow and white. */
 const nearChannels = 48;
 
-/** Tells whether words of the first colour disappear on the second. */
+/** Tells whether words in the first colour are unreadable on the second colour. */
 export function isNear(one: Color, other: Color): boolean {
   if ([0, 1, 2].some((at) => Math.abs((one[at] ?? 0) - (other[at] ?? 0)) > nearChannels))
     return false;

@@ -1,19 +1,19 @@
 // Finds words that a mail hides from the reader, though programs read them. A preheader does not
-// count: mail programs show it in lists, and the mail hides it before the first visible word.
+// count: this hidden text before the first visible word is shown in lists of mail.
 import type { Hiding } from './looks.ts';
 import { type HtmlReader, readHtml } from './read-html.ts';
 import { mostCharacters } from './tokens.ts';
 
-/** Longest preheader in characters. Programs show 140 at most. */
+/** Longest preheader in characters. Mail programs show 140 at most. */
 const longestPreheader = 200;
-/** Labels for screen readers and marks of help desks are shorter than this many words. */
+/** Fewest hidden words that count. Labels of screen readers and help desks are shorter. */
 const leastWords = 7;
 
 const word =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu;
 /** The domain of a mail address, or the beginning of a web address. */
 const address = /@[\w-]{1,63}\.\w|https?:\/\/[^\s<>"]{4}/gi;
-/** Tag characters and variation selectors, which write text that no font shows. */
+/** Tag characters and variation selectors, with which text can be written that no font shows. */
 const unshown = /[\u{E0020}-\u{E007E}]+|[\u{E0100}-\u{E01EF}]{4,}/gu;
 
 function readUnshown(text: string): string {
@@ -31,8 +31,8 @@ function readUnshown(text: string): string {
 }
 
 /**
- * Words in pairs with the word before each, so that a repeated sentence is told from a new
- * sentence, and addresses.
+ * Words of a text as pairs with the word before, so that a repeated sentence differs from a new
+ * sentence. Also addresses.
  */
 class Words {
   readonly pairs = new Set<string>();
@@ -62,13 +62,12 @@ interface Run {
   isBeforeWords: boolean;
 }
 
-/** Ordinary mail takes a tenth of it. */
+/** Most steps of comparing styles. Ordinary mail takes a tenth. */
 const mostSteps = 400_000;
 
 /**
- * Tells whether HTML hides words from the reader beyond a preheader and short labels, in the first
- * 256 KB. A mail with more style than can be read hides words too. Takes up to half a second for
- * hostile HTML.
+ * Tells whether the first 256 KB of HTML hide more words from the reader than a preheader and short
+ * labels. True for a mail with too much style to read. Takes up to half a second for hostile HTML.
  */
 export function hidesWords(html: string): boolean {
   const visible = new Words();

@@ -1,5 +1,5 @@
-// The looks of an element, as far as they decide whether a reader sees the words: from the looks of
-// the parent, the attributes, the style and the rules that apply. Pure.
+// The looks of an element that decide whether a reader sees the words. They follow from the looks
+// of the parent, the attributes, the style and the matching rules. Pure.
 import {
   black,
   type Color,
@@ -14,27 +14,27 @@ import { isClipped, isMovedAway, isShut, isTransformedAway, pixels } from './pla
 import type { Declarations } from './style-sheet.ts';
 
 /**
- * Reason why words are not seen. `folded`: as preheaders are hidden. `moved`: out of sight, or in
- * an element that is never shown. `elsewhere`: other screens show them.
+ * Reason why words are not seen. `folded`: hidden in the way of preheaders. `moved`: out of sight,
+ * or in an element that is never shown. `elsewhere`: shown only on different screens.
  */
 export type Hiding = 'folded' | 'moved' | 'elsewhere';
 
 export interface Looks {
-  /** Hides the element with all in it. */
+  /** Reason why the element and all elements in it are hidden; null if they are not. */
   hiding: Hiding | null;
   isInvisible: boolean;
-  /** True if other screens may show words that are invisible or too small here. */
+  /** True if words that are invisible or too small here may be shown on different screens. */
   isElsewhere: boolean;
   opacity: number;
-  /** In CSS pixels. */
+  /** Font size in CSS pixels. */
   fontSize: number;
-  /** In CSS pixels; null for the default height. */
+  /** Line height in CSS pixels; null for the default height. */
   lineHeight: number | null;
-  /** Null if it is not known. */
+  /** Colour of the words; null if unknown. */
   color: Color | null;
-  /** Null if it is not known, as that of a picture. */
+  /** Colour behind the words; null if unknown, for example on a picture. */
   background: Color | null;
-  /** True if white space and line ends are shown as they are written. */
+  /** True if white space and line ends are shown as written. */
   isPreformatted: boolean;
 }
 
@@ -50,11 +50,11 @@ export const plainLooks: Looks = {
   isPreformatted: false,
 };
 
-/** Letters up to this size in pixels cannot be read. */
+/** Largest font size in pixels that cannot be read. */
 const unreadable = 3;
 const leastOpacity = 0.06;
 
-/** Elements that no mail program shows, or none but as a form. */
+/** Elements that mail programs never show, or show only as part of a form. */
 const unseen = new Set(
   'template noscript textarea datalist noembed noframes title style script'.split(' '),
 );
@@ -94,7 +94,7 @@ function fontSizeOf(
   outer: number,
 ) {
   const given = style.get('font-size');
-  // The shorthand has the size last before the family, often with a line height.
+  // In the shorthand `font`, the size precedes the family, often with a line height.
   const short = /(?:^|\s)(0|[\d.]{1,9}(?:px|pt|r?em|%)|[\d.]{1,9}(?=\/))\s*(?:\/\S+)?\s/.exec(
     style.get('font') ?? '',
   );
@@ -111,7 +111,7 @@ function fontSizeOf(
   return outer * (headings.get(name) ?? 1);
 }
 
-/** Returns the colour of the words; null if it is not known. */
+/** Returns the colour of the words; null if unknown. */
 function colorOf(
   name: string,
   attributes: ReadonlyMap<string, string>,
@@ -132,7 +132,7 @@ function colorOf(
   return name === 'mark' || name === 'button' ? black : outer;
 }
 
-/** Returns the colour behind the words; null if it is not known. */
+/** Returns the colour behind the words; null if unknown. */
 function backgroundOf(
   name: string,
   attributes: ReadonlyMap<string, string>,
@@ -190,7 +190,7 @@ function isPreformatted(name: string, style: Declarations, outer: Looks): boolea
   return name === 'pre' || outer.isPreformatted;
 }
 
-/** Elements that look different from their parent without any style. */
+/** Elements that differ from their parent in looks even without a style. */
 const styled = new Set([...unseen, ...headings.keys(), 'a', 'mark', 'button', 'dialog', 'pre']);
 
 /** Returns the looks of an element within the looks of the parent. */
@@ -222,10 +222,10 @@ export function looksOf(
   return looks;
 }
 
-/** Answers of `hidingOfWords`: many texts share their looks. */
+/** Cached answers of `hidingOfWords`: many texts share their looks. */
 const known = new WeakMap<Looks, Hiding | null>();
 
-/** Returns why words with these looks are not seen; null if they are. */
+/** Returns the reason why words with these looks are not seen; null if they are seen. */
 export function hidingOfWords(looks: Looks): Hiding | null {
   const before = known.get(looks);
   if (before !== undefined) return before;

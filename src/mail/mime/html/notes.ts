@@ -1,4 +1,4 @@
-// Contents of HTML beside the words that a text shows, in sentences for a person deciding on a
+// Describes contents of HTML that its text does not show, in sentences for a person that approves a
 // mail. Takes linear time.
 import { mostCharacters, readTokens } from './tokens.ts';
 
@@ -16,8 +16,8 @@ function counted(count: number, one: string): string {
 }
 
 /**
- * Returns sentences on contents of the HTML that the text lacks, from the first 256 KB; none for
- * plain HTML.
+ * Returns a sentence for each kind of content in the first 256 KB of HTML that the text lacks; none
+ * for plain HTML.
  */
 export function notesOnHtml(html: string): string[] {
   const hosts = new Set<string>();

@@ -1,15 +1,15 @@
-// Places and boxes of elements in which no word is seen: shut, clipped, transformed or moved out of
-// the window. Pure.
+// Decides by position and size whether an element shows no word: shut, clipped, transformed, or
+// moved out of the window. Pure.
 import type { Declarations } from './style-sheet.ts';
 
-/** Boxes up to this size in pixels show no word. */
+/** Largest width or height in pixels of a box that shows no word. */
 const slit = 2;
-/** Distance in pixels that is out of the window. */
+/** Distance in pixels beyond which an element is out of the window. */
 const far = 500;
-/** Cells and tables grow with their words. */
+/** Elements that grow with their words, such as table cells. */
 const growing = new Set(['table', 'tbody', 'thead', 'tfoot', 'tr', 'td', 'th', 'body', 'html']);
 
-/** Pixels of a unit; the window is 600 wide. */
+/** Pixels of each unit, for a window that is 600 pixels wide. */
 const units: Readonly<Record<string, number>> = {
   '': 1,
   px: 1,
@@ -28,7 +28,7 @@ const units: Readonly<Record<string, number>> = {
   ch: 8,
 };
 
-/** Returns a length in pixels, with `em` and `%` of the sizes given; NaN for other words. */
+/** Returns a length in pixels, with the units `em` and `%` of `whole`; NaN without a length. */
 export function pixels(value: string | undefined, em: number, whole: number): number {
   const [, digits, unit = ''] =
     /^(?:calc\(\s*)?([+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}))([a-z%]{0,4})(?:\s*\))?$/.exec(
@@ -39,7 +39,7 @@ export function pixels(value: string | undefined, em: number, whole: number): nu
   return Number(digits) * per;
 }
 
-/** Tells whether the element shows a slit of the words, or nothing. */
+/** Tells whether the box of the element is too small to show a word. */
 export function isShut(
   name: string,
   style: Declarations,
@@ -53,7 +53,7 @@ export function isShut(
   if (!cuts || isCell) return false;
   const isSmall = (one: string) => pixels(style.get(one), fontSize, 600) <= slit;
   if (['width', 'max-width'].some(isSmall)) return true;
-  // A box for pictures of a fixed ratio has no height, but a padding.
+  // A box for pictures of a fixed ratio has a height of 0, but a padding.
   const paddings = ['padding', 'padding-top', 'padding-bottom'].map((one) => style.get(one) ?? '');
   const isPadded = paddings.some((one) => one.match(/[\d.]+/g)?.some((size) => Number(size) > 4));
   if (!isPadded && ['height', 'max-height'].some(isSmall)) return true;
@@ -66,7 +66,7 @@ export function isShut(
 
 const functions = /([a-z3]{1,12})\(([^()]*)\)/g;
 
-/** Tells whether the element is turned, scaled or shifted out of sight. */
+/** Tells whether a transformation turns, scales or shifts the element out of sight. */
 export function isTransformedAway(style: Declarations, em: number): boolean {
   const all = `${style.get('transform') ?? ''} ${style.get('-webkit-transform') ?? ''} scale(${style.get('scale') ?? 1}) translate(${style.get('translate') ?? 0})`;
   for (const [, name = '', inner = ''] of all.matchAll(functions)) {
@@ -90,7 +90,7 @@ export function isTransformedAway(style: Declarations, em: number): boolean {
   return zoom > 0 && zoom <= 0.1;
 }
 
-/** Tells whether `clip` or `clip-path` leaves nothing to see. */
+/** Tells whether `clip` or `clip-path` clips the whole element. */
 export function isClipped(style: Declarations, em: number): boolean {
   const [, inner] = /rect\(([^()]{1,60})\)/.exec(style.get('clip') ?? '') ?? [];
   if (inner !== undefined && /absolute|fixed/.test(style.get('position') ?? '')) {
@@ -111,7 +111,7 @@ export function isClipped(style: Declarations, em: number): boolean {
   );
 }
 
-/** Tells whether the element lies out of the window. */
+/** Tells whether the element is out of the window. */
 export function isMovedAway(style: Declarations, em: number): boolean {
   const length = (name: string, whole = 600) => pixels(style.get(name), em, whole);
   if (/absolute|fixed|relative/.test(style.get('position') ?? '')) {
@@ -119,7 +119,7 @@ export function isMovedAway(style: Declarations, em: number): boolean {
     if (['left', 'right'].some((one) => length(one) >= 6 * far)) return true;
   }
   const margins = (style.get('margin') ?? '').split(/\s+/).map((one) => pixels(one, em, 0));
-  // Columns have margins of -100%.
+  // Layouts with columns use margins of -100%, so percentages count as 0.
   const sides = ['margin-left', 'margin-top', 'margin-right', 'margin-bottom'];
   margins.push(...sides.map((one) => length(one, 0)));
   const indent = length('text-indent');

@@ -1,52 +1,52 @@
 // Reads the elements of an HTML mail as a reader sees them: each text with the element around it,
-// and with the reason if it is not seen. The only reader of looks: the text made from HTML and the
-// mark `hidden-text` follow from it. Takes linear time at any depth of nesting.
+// and with the reason if it is not seen. The text made from HTML and the mark `hidden-text` use
+// only this reader. Takes linear time at any depth of nesting.
 import { type Hiding, hidingOfWords, type Looks, looksOf, plainLooks } from './looks.ts';
 import { keysOf, type SheetElement } from './selectors.ts';
 import { type Declarations, readDeclarations, StyleSheet } from './style-sheet.ts';
 import { type Attributes, readTokens } from './tokens.ts';
 
-/** Open elements among which an end tag searches the start tag, from the innermost. */
+/** Most open elements, from the innermost, in which the start tag of an end tag is searched. */
 const mostSearched = 128;
 const mostStyles = 1_000;
-/** Depth at which Chrome, Firefox and Safari cut the tree. */
+/** Depth at which Chrome, Firefox and Safari stop nesting elements. */
 const deepest = 512;
 
 export interface ReadElement extends SheetElement {
   attributes: Attributes;
   parent: ReadElement | null;
-  /** The last child so far. */
+  /** Last child element so far. */
   lastChild: ReadElement | null;
   looks: Looks;
   frame: Frame | null;
 }
 
-/** A part of the mail, such as a quotation. */
+/** Part of the mail, such as a quotation. */
 export interface Frame {
-  /** Stands before each line of the part. */
+  /** Text before each line of the part. */
   prefix: string;
 }
 
 export interface HtmlReader {
-  /** Takes the text between two tags, decoded; `hiding` is null for a reader to see. */
+  /** Called with the decoded text between two tags; `hiding` is null if a reader sees it. */
   text(
     words: string,
     hiding: Hiding | null,
     at: { start: number; end: number; element: ReadElement },
   ): void;
-  /** Takes a start tag. It may give the element a frame, which all elements within inherit. */
+  /** Called for a start tag. It may set a frame for the element, which inner elements inherit. */
   open?(name: string, attributes: Attributes, element: ReadElement): void;
   close?(name: string): void;
-  /** Ends the reading early. */
+  /** True ends the reading early. */
   isDone?(): boolean;
 }
 
 export interface ReadFacts {
-  /** Texts that style sheets add. */
+  /** Texts that style sheets add to the mail. */
   contents: readonly string[];
-  /** True if the style sheets are too large to tell which words are seen. */
+  /** True if the style sheets are too large to know which words are seen. */
   isTooLarge: boolean;
-  /** True if more elements are nested than browsers show. */
+  /** True if elements are nested deeper than browsers show. */
   isTooDeep: boolean;
 }
 
@@ -68,7 +68,7 @@ const voids = new Set([
     'wbr',
   ],
 ]);
-/** Elements without words of the mail. */
+/** Elements whose text is not a part of the mail. */
 const wordless = new Set(['script', 'style', 'title']);
 
 const names = (words: string) => words.split(' ');
@@ -77,7 +77,7 @@ const blocks =
   'address article aside blockquote center details dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
   'header hr main menu nav ol p pre section table ul';
 /**
- * Open elements that a start tag ends (HTML 13.1.2.4), and elements that it does not look beyond.
+ * Open elements that a start tag ends (HTML 13.1.2.4), and the elements at which this search stops.
  */
 const endedBy = new Map<string, { ends: readonly string[]; within: ReadonlySet<string> }>([
   ...blocks
@@ -101,7 +101,7 @@ const none: ReadonlySet<string> = new Set();
 const cells = list('td th table');
 const tableParts = list('table tbody thead tfoot tr td th');
 
-/** Tells whether a rule for other screens shows an element that is hidden here. */
+/** Tells whether a style for different screens shows an element that is hidden here. */
 function isShowing(style: Declarations): boolean {
   const display = style.get('display');
   if (display !== undefined) return display !== 'none';
@@ -132,7 +132,7 @@ class Reading {
   readonly #counts = new Map<string, number>();
   isTooDeep = false;
   readonly #styles = new Map<string, Declarations>();
-  /** The elements around each mail, which a part of HTML leaves out. */
+  /** The elements `html` and `body` around each mail, which HTML in mail may leave out. */
   readonly #root = elementOf('body', new Map(), elementOf('html', new Map(), null));
 
   constructor(reader: HtmlReader, sheet: StyleSheet) {
@@ -149,7 +149,7 @@ class Reading {
     if (end) this.#endOpen(end.ends, end.within);
     const parent = this.#top;
     const element = elementOf(name, attributes, parent);
-    // Only rules ask for siblings, and linked siblings all stay in memory.
+    // Only style rules need siblings, and linked siblings all stay in memory.
     if (!this.#sheet.isEmpty) parent.lastChild = element;
     element.looks = this.#looksOf(element);
     this.#reader.open?.(name, attributes, element);
@@ -200,7 +200,7 @@ class Reading {
     return looks;
   }
 
-  /** Parses a `style` attribute. Caches the result, as mail repeats a style in each table cell. */
+  /** Parses a `style` attribute. Cached, since mail repeats a style in each table cell. */
   #declarationsOf(style: string): Declarations {
     const before = this.#styles.get(style);
     if (before) return before;
@@ -212,9 +212,9 @@ class Reading {
     return normal;
   }
 
-  /** Ends the innermost open element of these names, with all in it. */
+  /** Ends the innermost open element with any of these names, and all elements in it. */
   #endOpen(ends: readonly string[], within: ReadonlySet<string>): void {
-    // Skips the search if no element with these names is open, the usual case.
+    // Usually no such element is open, so the search is skipped.
     if (!ends.some((name) => this.#counts.get(name))) return;
     const last = Math.max(0, this.#open.length - mostSearched);
     for (let at = this.#open.length - 1; at >= last; at -= 1) {
@@ -233,7 +233,7 @@ class Reading {
 
   close(name: string): void {
     this.#reader.close?.(name);
-    // An end tag in a cell ends nothing around it, but that of a table.
+    // An end tag within a cell ends no element around the cell, unless it belongs to the table.
     this.#endOpen([name], tableParts.has(name) ? none : cells);
   }
 
@@ -246,7 +246,7 @@ class Reading {
 
 /**
  * Passes the elements and texts of the HTML to `reader`. Compares rules of style sheets with
- * elements at most `mostSteps` times: 100,000 take up to 100 ms.
+ * elements at most `mostSteps` times; 100,000 steps take up to 100 ms.
  */
 export function readHtml(html: string, reader: HtmlReader, mostSteps = 40_000): ReadFacts {
   const sheet = new StyleSheet(mostSteps);
@@ -258,8 +258,8 @@ export function readHtml(html: string, reader: HtmlReader, mostSteps = 40_000): 
 }
 
 /**
- * Style sheets count for elements before them too. Rules for elements that the mail does not have
- * are left out.
+ * Reads all style sheets first, because they also apply to elements before them. Drops rules for
+ * elements that the mail lacks.
  */
 function readSheets(html: string, sheet: StyleSheet): void {
   const sheets: { css: string; media: string }[] = [];

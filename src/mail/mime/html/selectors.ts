@@ -1,11 +1,11 @@
-// Selectors of CSS: reads them, and tells whether an element fits. Pure.
+// Reads CSS selectors, and tells whether an element matches. Pure.
 
 interface Attributed {
   name: string;
   attributes: ReadonlyMap<string, string>;
 }
 
-/** An element with a place, as selectors see it. */
+/** An element and the neighbours that selectors depend on. */
 export interface SheetElement extends Attributed {
   parent: SheetElement | null;
   previous: SheetElement | null;
@@ -17,24 +17,24 @@ interface WantedAttribute {
   value: string;
 }
 
-/** A part of a selector that is about a single element. */
+/** Part of a selector that describes a single element. */
 export interface Compound {
   name: string;
   id: string;
   classes: string[];
   attributes: WantedAttribute[];
-  /** Relation to the compound before it: space, `>`, `+` or `~`. */
+  /** Relation to the preceding compound: space, `>`, `+` or `~`. */
   relation: string;
 }
 
 /**
- * `sometimes`: on other screens, or when a reader acts. `unsure`: for elements that only a browser
- * can tell.
+ * When a rule applies. `sometimes`: on different screens, or when a reader acts. `unsure`: only a
+ * browser can tell.
  */
 export type Applies = 'always' | 'sometimes' | 'unsure';
 
 export interface Selector {
-  /** The last compound comes first. */
+  /** Compounds in reverse order, the last first. */
   compounds: Compound[];
   specificity: number;
   applies: Applies;
@@ -56,8 +56,8 @@ function wantedOf(text: string): WantedAttribute {
 }
 
 /**
- * Reads a selector in lower case; null for a selector that applies to no element of a mail as it
- * opens.
+ * Reads a selector in lower case; null for a selector that matches nothing in a mail that was just
+ * opened.
  */
 export function readSelector(text: string): Selector | null {
   let last: Compound = { name: '', id: '', classes: [], attributes: [], relation: ' ' };
@@ -93,13 +93,13 @@ export function readSelector(text: string): Selector | null {
       specificity += name === '*' ? 0 : 1;
     } else return null;
   }
-  // A reader can act on another element, but not on an unseen element.
+  // `:hover` and the like at the element itself: a reader cannot act on an unseen element.
   if (acting === last) return null;
   const applies = acting ? 'sometimes' : isUnsure ? 'unsure' : 'always';
   return { compounds, specificity, applies };
 }
 
-/** Longest part of an attribute that is compared; each rule reads it anew. */
+/** Longest part of an attribute that is compared, since each rule reads it again. */
 const longestValue = 500;
 const attributeOf = ({ attributes }: Attributed, name: string) =>
   attributes.get(name)?.slice(0, longestValue).toLowerCase();
@@ -107,13 +107,13 @@ const attributeOf = ({ attributes }: Attributed, name: string) =>
 const idOf = (element: Attributed) => attributeOf(element, 'id') ?? '';
 const classesOf = (element: Attributed) => (attributeOf(element, 'class') ?? '').split(/\s+/);
 
-/** Returns the name of an element, the id behind `#` and the classes behind points. */
+/** Returns the keys of an element: the name, the id after `#`, and the classes after points. */
 export function keysOf(element: Attributed): Set<string> {
   const classes = classesOf(element).map((one) => `.${one}`);
   return new Set([element.name, `#${idOf(element)}`, ...classes]);
 }
 
-/** Returns the keys that an element needs to fit a compound: the id or a class first. */
+/** Returns the keys that an element needs to match a compound: the id or a class first. */
 export function keysOfCompound({ name, id, classes }: Compound): string[] {
   const keys = [id && `#${id}`, ...classes.map((one) => `.${one}`), name === '*' ? '' : name];
   return keys.filter((one) => one !== '');
@@ -130,7 +130,7 @@ function hasAttribute(element: SheetElement, { name, operator, value }: WantedAt
   return operator === '$=' ? held.endsWith(value) : held.includes(value);
 }
 
-/** Tells whether an element fits a compound, regardless of place. */
+/** Tells whether an element matches a compound, regardless of neighbours. */
 export function fits({ name, id, classes, attributes }: Compound, element: SheetElement): boolean {
   if (name !== '' && name !== '*' && name !== element.name) return false;
   if (id !== '' && idOf(element) !== id) return false;

@@ -1,4 +1,4 @@
-// The style sheets of a mail: all rules, and the rules that apply to an element. Bounded, and pure.
+// The style sheets of a mail: all rules, and the rules for an element. Bounded and pure.
 
 import {
   type Applies,
@@ -10,11 +10,11 @@ import {
   type SheetElement,
 } from './selectors.ts';
 
-/** Property and value in lower case. */
+/** Values by property, both in lower case. */
 export type Declarations = Map<string, string>;
 
 const mostRules = 4_000;
-/** Widths of readers' screens, in pixels. */
+/** Range of the widths of readers' screens, in pixels. */
 const usualWidths = { least: 280, most: 2_000 };
 
 interface Rule {
@@ -27,8 +27,8 @@ interface Rule {
 
 const escapes = /\\(?:([\da-f]{1,6})\s?|([^\n]))/g;
 /**
- * Properties that decide whether words are seen. Other properties are dropped, so that an element
- * has few.
+ * Properties that decide whether words are seen. All further properties are dropped, so that an
+ * element has few.
  */
 const properties = new Set(
   (
@@ -39,12 +39,12 @@ const properties = new Set(
     'transform -webkit-transform scale translate white-space'
   ).split(' '),
 );
-/** Longest part of a value that is read; each element reads it anew. */
+/** Longest part of a value that is read, since each element reads it again. */
 const longestValue = 500;
 
 /**
- * Splits the declarations of a `style` attribute or of a rule. Values of `!important` go to
- * `important`.
+ * Reads the declarations of a `style` attribute or of a rule into `normal`; `!important`
+ * declarations into `important`.
  */
 export function readDeclarations(text: string, normal: Declarations, important: Declarations) {
   const plain = text
@@ -66,9 +66,7 @@ export function readDeclarations(text: string, normal: Declarations, important: 
   }
 }
 
-/**
- * Tells whether a condition of `@media` always holds, never, or on some screens that readers have.
- */
+/** Tells whether a condition of `@media` holds always, never, or on some screens of readers. */
 function holds(condition: string): 'always' | 'sometimes' | 'never' {
   const answers = condition.split(',').map((query) => {
     const text = query.trim();
@@ -88,9 +86,9 @@ function holds(condition: string): 'always' | 'sometimes' | 'never' {
 }
 
 export class StyleSheet {
-  /** Rules by the id, class or name that their last compound needs. */
+  /** Rules by the id, class or name that their last compound requires. */
   readonly #rules = new Map<string, Rule[]>();
-  /** Texts of `content`, which most mail programs do not show. */
+  /** Texts of the property `content`, which most mail programs do not show. */
   readonly contents: string[] = [];
   readonly #mostSteps: number;
   #count = 0;
@@ -100,25 +98,22 @@ export class StyleSheet {
     this.#mostSteps = mostSteps;
   }
 
-  /** True if the mail has more style than is read: then the looks are unknown. */
+  /** True if the mail has more style than is read, so that the looks are unknown. */
   get isTooLarge(): boolean {
     return this.#steps > this.#mostSteps || this.#count > mostRules;
   }
 
-  /** True if no rule applies to any element. */
+  /** True without any rule. */
   get isEmpty(): boolean {
     return this.#count === 0;
   }
 
-  /**
-   * Adds the rules of a `<style>` element, without the rules for elements with keys that are not
-   * `present`.
-   */
+  /** Adds the rules of a `<style>` element. Skips rules for keys that are not in `present`. */
   add(css: string, media: string, present: ReadonlySet<string>): void {
     const contents = css.matchAll(/content\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)')/gi);
     for (const [, one, other] of contents) this.contents.push(one ?? other ?? '');
     const text = css.toLowerCase().replace(/\/\*[\s\S]*?(?:\*\/|$)|<!--|-->/g, ' ');
-    /** Blocks that are open: whether their rules apply; null for blocks that hold no rules. */
+    /** Open blocks: when their rules apply, or null for blocks without rules. */
     const open: (Applies | 'never' | null)[] = [holds(media.toLowerCase())];
     let at = 0;
     for (const { index } of text.matchAll(/[{}]/g)) {
@@ -177,7 +172,7 @@ export class StyleSheet {
     const found = ['*', ...keysOf(element)].flatMap((key) =>
       (this.#rules.get(key) ?? []).filter(({ compounds }) => this.#matches(compounds, 0, element)),
     );
-    // Each copies its declarations.
+    // Each rule costs a step for each declaration that is copied.
     for (const { normal, important } of found) this.#steps += normal.size + important.size;
     return found.sort((one, other) => one.weight - other.weight);
   }
@@ -188,7 +183,7 @@ export class StyleSheet {
     if (this.#steps > this.#mostSteps || !compound || !fits(compound, element)) return false;
     const next = compounds[at + 1];
     if (!next) return true;
-    // The relation stands at the compound that follows it in the text.
+    // The relation is stored at the compound after it.
     const isAbove = compound.relation === ' ' || compound.relation === '>';
     const isNext = compound.relation === '>' || compound.relation === '+';
     const step = (one: SheetElement) => (isAbove ? one.parent : one.previous);

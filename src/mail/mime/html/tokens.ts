@@ -1,25 +1,25 @@
-// Reads the tags and texts of HTML once, as browsers split it: entities decoded, comments left out.
-// Takes linear time.
+// Reads the tags and texts of HTML once and splits them as browsers do. Entities are decoded,
+// comments dropped. Takes linear time.
 import { Tokenizer } from 'htmlparser2';
 
 /** Longest part of the HTML that is searched for hidden words, notes, codes and links. */
 export const mostCharacters = 256 * 1024;
 const mostAttributes = 100;
-/** Longest value of an attribute that is kept: a picture in a `data:` address takes no memory. */
+/** Longest attribute value that is kept, so that a picture in a `data:` address takes no memory. */
 const longestValue = 64 * 1024;
 
-/** Names are lower case. The first of two equal attributes counts. */
+/** Attributes by lower-case name. Of two equal names the first counts. */
 export type Attributes = ReadonlyMap<string, string>;
 
-/** Characters read between two questions whether the reader is done. */
+/** Number of characters read between two calls of `isDone`. */
 const chunkCharacters = 16 * 1024;
 
 interface TokenReader {
-  /** Ends the reading early. */
+  /** True ends the reading early. */
   isDone?(): boolean;
   open(name: string, attributes: Attributes, isSelfClosing: boolean): void;
   close(name: string): void;
-  /** Takes the whole text between two tags, and the place of the text in the HTML. */
+  /** Called with the whole text between two tags, and the position of the text in the HTML. */
   text(words: string, start: number, end: number): void;
 }
 

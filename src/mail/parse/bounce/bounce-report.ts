@@ -1,5 +1,5 @@
 // Reads bounces: RFC 3464 reports and the many notices in prose. Pure: the caller finds the bounced
-// message (by token or Message-ID) and draws the consequences.
+// message (by token or Message-ID) and decides the consequences.
 import type { ParsedMail, ReportPart } from '../../mime/parsed-mail.ts';
 import { findHeader } from '../../mime/parsed-mail.ts';
 import type { BouncedRecipient } from './bounced-recipient.ts';
@@ -18,11 +18,11 @@ import { readReportAddress } from './report-fields.ts';
 import { readReturnedMessage } from './returned-copy.ts';
 
 export interface BounceReport {
-  /** `report`: machine-readable fields. `notice`: prose. */
+  /** Form of the bounce. `report`: machine-readable fields. `notice`: prose. */
   source: 'report' | 'notice';
-  /** The reporting system, by the name that it states. */
+  /** Name of the reporting system, as it states itself. */
   reportingMta: string | null;
-  /** At least one recipient, at most 100. */
+  /** Bounced recipients: at least 1, at most 100. */
   recipients: BouncedRecipient[];
   /** Message-ID of the bounced message, with angle brackets. */
   originalMessageId: string | null;
@@ -34,7 +34,7 @@ const statusTypes = ['message/delivery-status', 'message/global-delivery-status'
 const maxSubjectCharacters = 998;
 const flatReport = /^[ \t>]{0,4}Final-Recipient[ \t]{0,4}:/im;
 
-/** Returns the start of the subject, as long as a line of a header may be. */
+/** Returns the subject, cut to the length of a header line. */
 function subjectOf(mail: ParsedMail): string {
   return (mail.subject ?? '').slice(0, maxSubjectCharacters);
 }
@@ -42,7 +42,7 @@ function subjectOf(mail: ParsedMail): string {
 function isOfDaemon(mail: ParsedMail): boolean {
   const { from } = mail;
   if (from === null) {
-    // `MAILER-DAEMON <>` and `MAILER-DAEMON` contain no address.
+    // `MAILER-DAEMON <>` and `MAILER-DAEMON` have no address, so the text of the field is compared.
     const name = (findHeader(mail, 'from') ?? '').replace(/<>|"/g, '').trim();
     return daemonLocalPart.test(name) || daemonName.test(name);
   }
@@ -64,9 +64,9 @@ function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
 }
 
 /**
- * Returns true if the sender is the null return path, under which a notice may come from any
- * address, and the mail is not an automatic answer. `delivery-status` implies a null path of the
- * envelope and such a subject.
+ * Returns true for a mail with the null return path that is not an automatic answer: such a notice
+ * may come from any address. `delivery-status` implies a null return path and the subject of a
+ * notice.
  */
 function isOfNobody(mail: ParsedMail): boolean {
   if (mail.autoReplyReason === 'delivery-status') return true;
@@ -75,8 +75,8 @@ function isOfNobody(mail: ParsedMail): boolean {
 }
 
 /**
- * Returns true for prose from a mail system if subject and text say that the system gave up or
- * still tries.
+ * Returns true for prose of a mail system that says in subject and text that it gave up or still
+ * tries.
  */
 function isNotice(mail: ParsedMail, notice: Notice): boolean {
   if (isOtherNotice(mail, notice)) return false;
@@ -118,8 +118,8 @@ function readFailedHeader(mail: ParsedMail): string[] {
 }
 
 /**
- * Adds the reason from the prose if the fields lack it: `Status: 5.0.0` alone, or empty text. Sets
- * `isHard` only if the fields prove a permanent failure.
+ * Adds the reason from the prose if the fields lack it (only `Status: 5.0.0`, or an empty text).
+ * Sets `isHard` only if the fields prove a permanent failure.
  */
 function enrich(
   recipient: BouncedRecipient,
@@ -141,8 +141,8 @@ function enrich(
 }
 
 /**
- * Returns true if fields within a text are complete: an empty line and more text follow, or the
- * returned copy does.
+ * Returns true if report fields within a text are complete: an empty line with more text follows,
+ * or the returned copy.
  */
 function goesOnBehind(text: string, { quoted }: Notice): boolean {
   const last = text.slice(text.toLowerCase().lastIndexOf('final-recipient'));
@@ -152,10 +152,10 @@ function goesOnBehind(text: string, { quoted }: Notice): boolean {
 }
 
 /**
- * Reads a bounce or a delay notice; returns null for other mail: answers of people and
- * their machines, receipts, challenges. Never throws. An unknown reason is `unknown` and not hard;
- * `isHard` requires unmistakable words or codes of a complete report. Success reports come with
- * `delivered`, `relayed` or `expanded`.
+ * Reads a bounce or a delay notice; returns null for other mail: answers of people or machines,
+ * receipts, challenges. Never throws. An unknown reason is `unknown` and not hard; `isHard`
+ * requires unmistakable words or codes of a complete report. Success reports come with `delivered`,
+ * `relayed` or `expanded`.
  */
 export function readBounce(mail: ParsedMail): BounceReport | null {
   const notice = readNotice(mail);
@@ -183,7 +183,7 @@ export function readBounce(mail: ParsedMail): BounceReport | null {
   }
   if (!isProse) return null;
   const text = notice.lines.join('\n');
-  // Gateways that flatten a report into a single text leave the fields readable.
+  // Some gateways flatten a report into a single text, in which the fields are still readable.
   const isCertain = isOfDaemon(mail) && goesOnBehind(text, notice);
   const flat = flatReport.test(text) ? readDeliveryStatus(text, isCertain) : null;
   if (flat && flat.recipients.length > 0) {

@@ -11,20 +11,19 @@ export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'exp
 
 export interface BouncedRecipient {
   /**
-   * The failed address, after aliases of that system; null if not stated. A bare local part if the
-   * system names a local mailbox.
+   * Failed address, after aliases on the remote system; null if not stated. A bare local part if
+   * the system names a local mailbox.
    */
   email: string | null;
-  /** The address that we sent to (Original-Recipient); null if not stated. */
+  /** Address to which we sent (Original-Recipient); null if not stated. */
   originalEmail: string | null;
   action: BounceAction;
   /**
-   * True if `email` is dead: permanently failed with `invalid-recipient` or `invalid-domain`. The
-   * recipient that we sent to may be another address, which is then not blocked
-   * (named-address.ts).
+   * True if `email` is dead: permanently failed with `invalid-recipient` or `invalid-domain`. If
+   * the address to which we sent is different, it is not blocked (named-address.ts).
    */
   isHard: boolean;
-  /** Null for `delivered`, `relayed` and `expanded`. */
+  /** Reason of the failure; null for `delivered`, `relayed` and `expanded`. */
   errorCode: ErrorCode | null;
   /** Reply code of the remote server; null if not stated. */
   code: number | null;
@@ -33,7 +32,7 @@ export interface BouncedRecipient {
   /** Text of the remote server, at most 1,000 characters; empty if not stated. */
   text: string;
   remoteMta: string | null;
-  /** Milliseconds since 1970. */
+  /** Time of the last attempt, ms since 1970. */
   lastAttemptAt: number | null;
 }
 
@@ -54,8 +53,8 @@ const isGeneric = (enhancedCode: string | null) =>
   enhancedCode === null || enhancedCode.endsWith('.0.0');
 
 /**
- * Turns `expired` into `connection` while a system still tries: X.4.7 of RFC 3463 then means only
- * that it has not succeeded yet.
+ * Turns `expired` into `connection` while a system still tries. X.4.7 (RFC 3463) then only means
+ * that delivery has not succeeded yet.
  */
 function errorCodeOf(errorCode: ErrorCode, action: BounceAction): ErrorCode {
   return action === 'delayed' && errorCode === 'expired' ? 'connection' : errorCode;
@@ -87,11 +86,11 @@ export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
 }
 
 const maxCharacters = 4096;
-/** Text after a reply that already belongs to the next step of a transcript. */
+/** End of a reply in a transcript: the text that follows is the next step. */
 const afterReply = /\n[^\n]{0,40}(?:-->|>>>|---|giving up on)/i;
 const maxTextCharacters = 1000;
 
-/** Expressions for the answered command; the first match wins. */
+/** Expressions for the command that the server answered; the first match wins. */
 const verbs: readonly (readonly [RegExp, string])[] = [
   [
     /(?:in reply to|after|response to|to) (?:the )?(?:pipelined )?"?end of data|\[END_OF_MESSAGE\]/i,
@@ -113,30 +112,30 @@ const verbs: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** A reply code followed by text; not a port, an address or a number within a word. */
+/** A reply code before text, but not a port, an address or a number within a word. */
 const code = /(?:^|[\s;:,"'(#>])([45]\d\d)(?:(?:[ -]+#?([45]\.\d{1,3}\.\d{1,3})\b)|(?=[ -]|$))/;
 const enhanced = /(?:^|[\s#(;:[])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 
 /**
- * Introduction of another server's answer; the reporting system wrote the codes and words
- * before it.
+ * Words that introduce the answer of a further server. Codes and words before them are by the
+ * reporting system.
  */
 const quotation =
   /(?:said|respond(?:s|ed)(?: with)?|repl(?:ied|ies)(?: with)?|answered|reported|returned):? {0,3}["'(]?(?=[45]\d\d[ -])/gi;
 /**
- * Words of a sender callout: another server checks our return path, so the quoted answer is about
- * the sender, not about the recipient.
+ * Words of a sender callout: a server checked our return path, so the quoted answer is about the
+ * sender, not about the recipient.
  */
 const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;
 
-/** Returns the words of the last server if several are quoted inside each other. */
+/** Returns the words of the last server, if servers quote each other. */
 export function lastServer(words: string): string {
   const last = [...words.matchAll(quotation)].at(-1);
   if (!last || ofSender.test(words.slice(0, last.index))) return words;
   return words.slice(last.index + last[0].length);
 }
 
-/** Removes the code repeated before each line of a reply: `550-5.1.1 first 550 5.1.1 second`. */
+/** Removes the code repeated in each line of a reply: `550-5.1.1 first 550 5.1.1 second`. */
 function withoutRepeats(text: string, replyCode: string): string {
   return text.replace(
     new RegExp(`(^|\\s)${replyCode}[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3}\\s)?`, 'g'),
@@ -151,8 +150,8 @@ function readText(words: string): string {
 
 /**
  * Reads a Diagnostic-Code without the type, or a paragraph of a notice. `verb` is `DSN` if the
- * words name no command; `code` and `enhancedCode` are null if absent. `text` is the text after the
- * code, or all of it without a code, at most 1,000 characters.
+ * words name no command; a missing code is null. `text` is the text after the code, or the whole
+ * text without a code, at most 1,000 characters.
  */
 export function readDiagnostic(words: string): RemoteReply {
   const whole = words.slice(0, maxCharacters);

@@ -1,5 +1,5 @@
 // Complaints of recipients forwarded by their provider: ARF feedback reports (RFC 5965, RFC 6650)
-// and Hotmail's form, a plain forward. Pure: the caller finds the message.
+// and Hotmail's plain forwards. Pure: the caller finds the message.
 import { readDate } from '../../mime/headers/header-values.ts';
 import type { ParsedMail } from '../../mime/parsed-mail.ts';
 import { findHeader } from '../../mime/parsed-mail.ts';
@@ -12,8 +12,8 @@ import {
 import { findTokenAddresses, readReturnedMessage } from './returned-copy.ts';
 
 /**
- * Types of RFC 5965 7.3 and the registry, lower case. Excludes `not-spam` and `auth-failure`, which
- * are not complaints.
+ * Types of complaints (RFC 5965 7.3 and the IANA registry), in lower case. `not-spam` and
+ * `auth-failure` are missing: they are not complaints.
  */
 export type FeedbackType =
   | 'abuse'
@@ -26,7 +26,7 @@ export type FeedbackType =
 
 export interface Complaint {
   feedbackType: FeedbackType;
-  /** The complaining recipients; empty if the provider hides them. */
+  /** Recipients that complained; empty if the provider hides them. */
   recipients: string[];
   /** Message-ID of the reported message, with angle brackets. */
   originalMessageId: string | null;
@@ -36,7 +36,7 @@ export interface Complaint {
   originalMailFrom: string | null;
   /** IP address from which the message came. */
   sourceIp: string | null;
-  /** Reporting software, e.g. `Yahoo!-Mail-Feedback/2.0`. */
+  /** Reporting software, such as `Yahoo!-Mail-Feedback/2.0`. */
   userAgent: string | null;
   /** Time when the message reached the provider, in ms since 1970. */
   arrivedAt: number | null;

@@ -1,5 +1,5 @@
 // Delivery status notifications (RFC 3464, RFC 6533) and their malformed variants: fields without a
-// type, recipients without an empty line in between, several addresses in a single Diagnostic-Code.
+// type, recipients that no empty line separates, several addresses in a single Diagnostic-Code.
 
 import { readDate } from '../../mime/headers/header-values.ts';
 import type { RemoteReply } from '../../smtp/outcome.ts';
@@ -41,8 +41,8 @@ function readStatus(block: ReportBlock): string | null {
 }
 
 /**
- * Returns the action. Without a readable Action, the class of Status decides whether it is final,
- * but the bounce is then never hard.
+ * Returns the action. Without a readable Action, the class of Status tells whether the failure is
+ * final, but such a bounce is never hard.
  */
 function readAction(block: ReportBlock, status: string | null): BounceAction {
   const value = block.first('action') ?? '';
@@ -58,7 +58,7 @@ function readName(value: string | null): string | null {
   return name.replace(/\.$/, '') || null;
 }
 
-/** Matches the name of a mailbox without a domain, as in `x-local; joe`. */
+/** Matches a mailbox without a domain, as in `x-local; joe`. */
 const localPart = /^[^\s@;:,<>()"'|/\\]{1,64}$/;
 
 function readLocalPart(value: string | null): string | null {
@@ -67,8 +67,8 @@ function readLocalPart(value: string | null): string | null {
 }
 
 /**
- * Returns the failed address and the address that we sent to. Sendmail names the failed address in
- * X-Actual-Recipient, beside a Final-Recipient with the address that we sent to.
+ * Returns the failed address and the address to which we sent. Sendmail has the failed address in
+ * X-Actual-Recipient; its Final-Recipient is the address to which we sent.
  */
 function readAddresses(block: ReportBlock): Pick<BouncedRecipient, 'email' | 'originalEmail'> {
   const final = block.first('final-recipient');
@@ -100,7 +100,9 @@ function readRecipient(block: ReportBlock, isWhole: boolean): BouncedRecipient {
   });
 }
 
-/** Returns true for a reply with both codes (`550 5.1.1`), which is required without a Status. */
+/**
+ * Returns true for a reply with both codes (`550 5.1.1`). Needed for a hard bounce without Status.
+ */
 function isClear({ code, enhancedCode }: RemoteReply): boolean {
   return code !== null && code >= 500 && enhancedCode?.startsWith('5.') === true;
 }
@@ -111,8 +113,8 @@ const namesRecipient = (block: ReportBlock) =>
   block.has('final-recipient') || block.has('original-recipient') || block.has('action');
 
 /**
- * Reads the text of a message/delivery-status part; the first 100 recipients count. Unless
- * `isWhole` (the part is known to be complete), no recipient is hard.
+ * Reads the text of a message/delivery-status part; at most 100 recipients. Unless `isWhole` (the
+ * part is known to be complete), no recipient is hard.
  */
 export function readDeliveryStatus(text: string, isWhole: boolean): DeliveryStatus {
   const blocks = readReportBlocks(isWhole ? text : withoutCutAddress(text), openers);

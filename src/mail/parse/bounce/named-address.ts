@@ -1,21 +1,21 @@
-// The address that a refusal is about (RFC 3464 2.3): the recipient that we sent to, or another
+// Finds the address that a refusal is about (RFC 3464 2.3): the recipient to whom we sent, or an
 // address behind it, such as a member of a list or the target of a forward. Pure.
 import { foldAddress, parseAddress } from '../../../platform/net/address.ts';
 import { lastServer } from './bounced-recipient.ts';
 
 const maxCharacters = 4096;
 const address = /[^\s<>()[\]{}"',;:@=|]{1,64}@[^\s<>()[\]{}"',;:@=|]{1,255}/g;
-/** Local parts of contacts for questions, and of our own return paths. */
+/** Local parts of addresses for help, and of our own return paths. */
 const role =
   /^(?:postmaster|hostmaster|abuse|support|help|helpdesk|admin|administrator|noc|security|tosa|mailer-daemon|no-?reply|(?:spam|unblock|delist|rbl)[a-z-]*)@|^(?:bounce|unsub)\+/i;
-/** Words right before an address to write to, or that of the sender. */
+/** Words directly before an address for help, or before the sender's address. */
 const contact =
   /(?:contact|write|report|e-?mail|mailto|reach|ask|forward(?: this (?:message|e-?mail))?|from|sender|sent by|on behalf of)(?: to| us| at)?[\s:<"'([]{0,4}$/i;
 const longestContact = 60;
 
 /**
- * Tells whether an address of a report is the recipient. A bare local part may be that of the
- * recipient.
+ * Tells whether an address in a report is the recipient. A bare local part is compared with the
+ * recipient's local part.
  */
 function isRecipient(named: string, recipient: string): boolean {
   const folded = foldAddress(recipient);
@@ -24,9 +24,9 @@ function isRecipient(named: string, recipient: string): boolean {
 }
 
 /**
- * Returns the first address that the words of a refusal name, if none that they name is the
- * recipient; else null. Contacts for questions and `ours`, the addresses of the sender, do not
- * count. If the words quote another server, only words of that server count.
+ * Returns the first address that the words of a refusal name; null if they name the recipient or no
+ * address. Ignores addresses for help, and `ours`, the addresses of the sender. If servers quote
+ * each other, only the words of the last server count.
  */
 function otherInWords(text: string, recipient: string, ours: readonly string[]): string | null {
   const words = lastServer(text.slice(0, maxCharacters));
@@ -41,8 +41,8 @@ function otherInWords(text: string, recipient: string, ours: readonly string[]):
 }
 
 /**
- * A refusal: the address that a report names as failed, null for an SMTP reply, and the words of
- * the server.
+ * A refusal: the words of the server, and the address that a report names as failed (null for an
+ * SMTP reply).
  */
 export interface Refusal {
   email: string | null;
@@ -50,8 +50,8 @@ export interface Refusal {
 }
 
 /**
- * Returns the address, other than the recipient, that a refusal is about; null if it is about
- * the recipient. `ours` are the addresses of the sender.
+ * Returns the address behind the recipient that a refusal is about; null if it is about the
+ * recipient. `ours` are the addresses of the sender.
  */
 export function refusedBehind(
   { email, text }: Refusal,

@@ -1,12 +1,12 @@
-// Words of mail systems in notices, in their languages (data): that delivery failed or is delayed,
-// the start of the returned copy, and signs of mail that is not a notice.
+// Data: words of notices in the languages of mail systems. They say that delivery failed or is
+// delayed, begin the returned copy, or belong to mail that is not a notice.
 
 /** Joins the patterns into a single expression that ignores case. */
 function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 }
 
-/** Senders of notices: the local part and the display name of From. */
+/** Local parts and display names of senders of notices. */
 const daemons = anyOf([
   /mailer-?daemon|mail-?daemon|daemon|post[-_]?master|mdaemon|bounces?|mail-?system|mail-?router/,
   /mail-?delivery|e?mail-?administrator|system-?administrator|microsoftexchange[0-9a-f]*/,
@@ -41,7 +41,7 @@ export const noticeSubject = anyOf([
   /不達|宛先不明|届(?:け|き)(?:できません|ませんでした)|返送|エラーメール|退信|无法投递|반송/,
 ]);
 
-/** Words of a notice after the system gave up. */
+/** Words of a notice about a final failure. */
 export const failureOpening = anyOf([
   /(?:could|can|did|was|were|has|have|had|is|are) ?(?:not|n['’]t) (?:be |been |reach|yet been )?(?:able to )?(?:be )?(?:deliver|reach|sent|accepted)/,
   /cannot (?:be )?deliver|unable to (?:deliver|send)|undeliverable/,
@@ -74,7 +74,7 @@ export const failureOpening = anyOf([
   /배달하지 못|전달하지 못|전송하지 못|配送失败|無法(?:傳遞|投遞)/,
 ]);
 
-/** Words of a notice while the system keeps trying. */
+/** Words of a notice about a delay. */
 export const delayOpening = anyOf([
   /\bdelayed\b|\bstill (?:undelivered|being|trying|in)|not yet been/,
   /has not (?:yet )?been delivered to one or more/,
@@ -88,7 +88,7 @@ export const delayOpening = anyOf([
   /遅れ|延迟|지연/,
 ]);
 
-/** Words that promise further attempts: never a final failure, in spite of other words. */
+/** Words that promise further attempts. They outweigh all words of failure. */
 export const goesOn = anyOf([
   /(?:will|shall) (?:continue|keep) (?:on )?(?:to )?(?:try|attempt|deliver)/,
   /continue(?:s)? (?:to be )?(?:trying|retr)|attempts will continue|still (?:being|trying|in the queue)/,
@@ -96,7 +96,7 @@ export const goesOn = anyOf([
   /wird weiter(?:hin)? versucht|noch nicht zugestellt|引き続き|再送を?(?:試み|行い)/,
 ]);
 
-/** Words that say that the system gave up, although it may mention an earlier delay. */
+/** Words that the system gave up. They outweigh words about an earlier delay. */
 export const gaveUp = anyOf([
   /giv(?:e|en|ing) up|gave up|no (?:further|more) (?:delivery )?attempts/,
   /(?:will|shall) not (?:be (?:re)?tried|be attempted|try|attempt)|not going to try again/,
@@ -104,7 +104,7 @@ export const gaveUp = anyOf([
   /permanent(?:ly)? (?:fatal )?(?:error|fail)|endg[üu]ltig|definitiv/,
 ]);
 
-/** Start of the returned copy: words in it are not the server's. Tested line by line. */
+/** Line that begins the returned copy, in which words are not the server's. */
 const copyTitle = anyOf([
   /(?:below|following|here|this|attached) .{0,40}(?:copy|part|header|beginning|text) .{0,40}(?:message|mail)/,
   /(?:original|unsent|returned|failed|undelivered) (?:message|mail) (?:text|header|follows|content|below)/,
@@ -143,7 +143,7 @@ export const otherNoticeText = anyOf([
   /waiting (?:in quarantine )?for .{0,30}approval|waiting list/,
 ]);
 
-/** Labels before the address in a line that names the failed recipient. */
+/** Labels before the address in a line with the failed recipient. */
 export const recipientLabel = anyOf([
   /(?:failed|original|final|invalid|the following|e-?mail)? ?(?:recipients?|address(?:es)?)/,
   /(?:failed|original|final|invalid|the following)? ?(?:rcpt to|to|for|user|mailbox)/,

@@ -1,6 +1,6 @@
-// Bounces in prose: qmail, Exim, old Exchange, Domino, webmailers in their languages. Separates the
-// notice from the returned copy, in which the words are not the server's, and splits it into a
-// paragraph per address. notice-words.ts has the phrases.
+// Bounces in prose: qmail, Exim, old Exchange, Domino, webmail systems. Separates the notice from
+// the returned copy, in which words are not the server's. Splits the notice into a paragraph for
+// each address. notice-words.ts has the phrases.
 import { parseAddress } from '../../../platform/net/address.ts';
 import { findHeader, type ParsedMail } from '../../mime/parsed-mail.ts';
 import { classifyReply } from '../../smtp/reply-rules/classify-reply.ts';
@@ -11,16 +11,16 @@ import { withoutCutAddress } from './report-fields.ts';
 import { readTranscript, type SessionTranscript } from './session-transcript.ts';
 
 export interface Notice {
-  /** Text of the system, before the returned copy. */
+  /** Lines of the notice before the returned copy. */
   lines: string[];
-  /** The returned copy; empty if absent. */
+  /** Returned copy; empty if absent. */
   quoted: string;
 }
 
 interface Paragraph {
   email: string;
   lines: string[];
-  /** True if the address stood first in the line. */
+  /** True if the line begins with the address. */
   isOpened: boolean;
 }
 
@@ -31,9 +31,9 @@ const maxRecipients = 100;
 const maxParagraphCharacters = 4096;
 
 const email = `[^\\s<>()"',;:@\\[\\]]{1,64}@[^\\s<>()"',;:@\\[\\]]{1,255}`;
-/** A line that opens with an address: `<joe@…>:`, `  joe@…`, `* joe@… (reason)`. */
+/** A line that begins with an address: `<joe@…>:`, `  joe@…`, `* joe@… (reason)`. */
 const leading = new RegExp(`^[\\s*•>-]{0,16}["'(\\[]?<?(?:mailto:|smtp:|rfc822;)?(${email})`, 'i');
-/** A line that names the failed recipient after a label. */
+/** A line that has the failed recipient after a label. */
 const labelled = new RegExp(
   `^[\\s*•-]{0,16}(?:${recipientLabel.source}) ?[:：<"'\\[(\\s]{1,8}(?:smtp:|mailto:)?["'<]?(${email})`,
   'iu',
@@ -45,8 +45,8 @@ function readEmail(text: string): string | null {
 }
 
 /**
- * Returns the address at the end of a match; null if the angle bracket is not closed, as in the
- * text `<joe@mail.exam…`.
+ * Returns the address at the end of a match; null if its angle bracket is not closed, as in
+ * `<joe@mail.exam…`.
  */
 function emailOf(match: RegExpExecArray | null): string | null {
   const found = match?.at(-1);
@@ -56,13 +56,13 @@ function emailOf(match: RegExpExecArray | null): string | null {
   return isOpen ? null : readEmail(found);
 }
 
-/** Returns the text; for a mail with HTML only, the text made by the reply split. */
+/** Returns the text. For a mail with only HTML, returns the text that the reply split made. */
 function textOf(mail: ParsedMail): string {
   if (mail.text !== null && mail.text.trim() !== '') return mail.text;
   return [mail.newContent ?? '', mail.quotedContent ?? ''].join('\n');
 }
 
-/** Faults after which the text of a mail may end anywhere. */
+/** Parsing faults that may cut the text of a mail anywhere. */
 const cuts: ReadonlySet<string> = new Set([
   'unclosed-multipart',
   'text-truncated',
@@ -73,13 +73,13 @@ const cuts: ReadonlySet<string> = new Set([
 /** Returns true if the text may end within a line, perhaps within an address. */
 function mayBeCut(mail: ParsedMail, text: string): boolean {
   if (text.endsWith('\n')) return false;
-  // The line end before a delimiter belongs to the delimiter, so the text of a part ends without a
-  // line end.
+  // In a multipart, the line end before a delimiter belongs to the delimiter. A text that ends
+  // without a line end is then not cut.
   const isPart = /^\s*multipart\//i.test(findHeader(mail, 'content-type') ?? '');
   return isPart ? mail.parsingErrors.some(({ code }) => cuts.has(code)) : mail.text === text;
 }
 
-/** Splits a mail into notice and copy; reads at most 64 KB and 1,000 lines of it. */
+/** Splits a mail into notice and copy. Reads at most 64 KB and 1,000 lines. */
 export function readNotice(mail: ParsedMail): Notice {
   const whole = textOf(mail);
   const kept = whole.slice(0, maxCharacters);
@@ -102,7 +102,7 @@ export function readNotice(mail: ParsedMail): Notice {
   };
 }
 
-/** Returns the text before the first address: here a system says whether it gave up. */
+/** Returns the text before the first address, in which a system says whether it gave up. */
 export function readPreamble({ lines }: Notice): string {
   const end = lines.findIndex((line) => leading.test(line));
   return lines
@@ -112,21 +112,21 @@ export function readPreamble({ lines }: Notice): string {
     .slice(0, maxParagraphCharacters);
 }
 
-/** Returns the addresses of a line that is only a list of them; otherwise an empty list. */
+/** Returns the addresses of a line that contains nothing else; otherwise an empty list. */
 function readList(line: string): string[] {
   const found = line.match(anywhere) ?? [];
   if (found.length < 2 || /[^\s<>,;*•()]/.test(line.replace(anywhere, ''))) return [];
   return found.map(readEmail).filter((one) => one !== null);
 }
 
-/** Returns a paragraph for each address named by a line, with the lines after it. */
+/** Returns a paragraph for each address that begins or labels a line, with the following lines. */
 function readParagraphs(lines: string[], isOther: (address: string) => boolean): Paragraph[] {
   const paragraphs = new Map<string, Paragraph>();
   let current = null as Paragraph | null;
   for (const line of lines) {
     const opened = leading.exec(line);
     const named = emailOf(opened ?? labelled.exec(line));
-    // `To: joe@…` in a summary of the message comes before the paragraph that `joe@…` opens.
+    // A summary (`To: joe@…`) has already named the address, so its paragraph continues.
     const isAgain = named === current?.email && opened === null;
     if (named !== null && !isOther(named) && !isAgain) {
       if (paragraphs.size === maxRecipients) break;
@@ -144,7 +144,7 @@ function readParagraphs(lines: string[], isOther: (address: string) => boolean):
   return shareWords([...paragraphs.values()]);
 }
 
-/** Gives the words after a block of consecutive addresses to all of them. */
+/** Gives the words after a block of consecutive addresses to all these addresses. */
 function shareWords(paragraphs: Paragraph[]): Paragraph[] {
   let shared: string[] = [];
   for (const paragraph of paragraphs.toReversed()) {
@@ -155,7 +155,10 @@ function shareWords(paragraphs: Paragraph[]): Paragraph[] {
   return paragraphs;
 }
 
-/** Returns the first address within the prose, for notices without a line that names an address. */
+/**
+ * Returns the first address within the prose, for notices without a line that begins with an
+ * address.
+ */
 function findMentioned(lines: string[], isOther: (address: string) => boolean): string | null {
   for (const found of lines.join('\n').matchAll(anywhere)) {
     const named = emailOf(found);
@@ -164,7 +167,7 @@ function findMentioned(lines: string[], isOther: (address: string) => boolean): 
   return null;
 }
 
-/** Returns the part with the reason; summaries come before it, farewells and transcripts after. */
+/** Returns the part with the reason, without summaries, farewells and transcripts. */
 function readWords(lines: string[], ownEmail: string | null): string {
   const text = lines.join('\n').slice(0, maxParagraphCharacters);
   const opening = ownEmail === null ? null : leading.exec(text);
@@ -184,7 +187,7 @@ function readWords(lines: string[], ownEmail: string | null): string {
 
 export interface NoticeSigns {
   subject: string;
-  /** Addresses that are not the failed recipient: ours and the system's. */
+  /** Addresses that are not the failed recipient: ours, and the addresses of the system. */
   others: ReadonlySet<string>;
   /** Addresses in X-Failed-Recipients. */
   failed: readonly string[];
@@ -195,14 +198,14 @@ export interface NoticeSigns {
 const roleAddress = /^(?:postmaster|mailer-daemon|abuse|support|helpdesk|noreply|no-reply)@/i;
 
 /**
- * Returns true for a delay. A promise of further attempts outweighs words of giving up; words of
- * giving up outweigh words of delay.
+ * Returns true for a delay. Words that promise attempts outweigh words of giving up, which outweigh
+ * words of delay.
  */
 function isWaiting(text: string): boolean {
   return goesOn.test(text) || (!gaveUp.test(text) && delayOpening.test(text));
 }
 
-/** Returns the recipients named by a notice, each with the words about it. */
+/** Returns the recipients that a notice names, each with the words about the recipient. */
 function readRecipientWords(
   { lines }: Notice,
   transcript: SessionTranscript | null,
@@ -222,8 +225,8 @@ function readRecipientWords(
 }
 
 /**
- * Returns the recipients of a mail known to be a notice; a recipient without an address if it names
- * none.
+ * Returns the recipients of a mail known to be a notice. If it names none, returns a recipient
+ * without an address.
  */
 export function readNoticeRecipients(notice: Notice, signs: NoticeSigns): BouncedRecipient[] {
   const isOther = (address: string) =>

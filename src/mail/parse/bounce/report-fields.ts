@@ -28,8 +28,8 @@ class Block implements ReportBlock {
   }
 
   /**
-   * Appends a folded line. A line without a field name counts as folded, since broken systems wrap
-   * this way.
+   * Appends a folded line. A line without a field name also counts as folded, because broken
+   * systems wrap lines this way.
    */
   continue(line: string): void {
     const values = this.#last?.values;
@@ -58,8 +58,8 @@ class Block implements ReportBlock {
 }
 
 /**
- * Returns the blocks in their order. A field of `openers` that is already present begins a new
- * block: some systems leave out the empty line between recipients.
+ * Returns the blocks in their order. A repeated field of `openers` begins a new block: some systems
+ * omit the empty line between recipients.
  */
 export function readReportBlocks(text: string, openers: readonly string[] = []): ReportBlock[] {
   const blocks: Block[] = [];
@@ -109,7 +109,7 @@ export function readReportAddress(value: string | null): string | null {
   return parsed?.email ?? parseAddressList(bare).addresses[0]?.email ?? null;
 }
 
-/** Removes an address from the end of a text that was cut there: half of it may be missing. */
+/** Removes an address at the end of a cut text, because it may be incomplete. */
 export function withoutCutAddress(text: string): string {
   const start = Math.max(...[' ', '\t', '\n', ';', ':'].map((one) => text.lastIndexOf(one))) + 1;
   return text.includes('@', start) ? text.slice(0, start) : text;

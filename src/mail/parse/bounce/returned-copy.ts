@@ -1,7 +1,7 @@
 // Reads the copy of a message in a report: Message-ID, our addresses with tokens, tokens of
-// `X-Service-Token`, and DKIM signatures (RFC 6376) with the text that each signs. Pure, and runs
-// in the parse worker: src/outbound/reports/complaint-proof.ts proves whether tokens and signatures
-// are ours. Ignores the body: providers cut and redact it, and the header identifies the message.
+// `X-Service-Token`, and DKIM signatures (RFC 6376) with the text that each signs. Pure, for the
+// parse worker: src/outbound/reports/complaint-proof.ts checks whether tokens and signatures are
+// ours. Ignores the body, which providers cut and redact; the header identifies the message.
 import type { DkimAlgorithm } from '../../mime/dkim/dkim-key.ts';
 import { relaxedValue } from '../../mime/dkim/sign.ts';
 import { copyTokenField } from '../../mime/headers/header-encoding.ts';
@@ -12,7 +12,7 @@ import type { ParsedMail } from '../../mime/parsed-mail.ts';
 interface ReturnedMessage {
   /** Message-ID with angle brackets. */
   messageId: string | null;
-  /** From of the copy, lower case: not the failed recipient. `to` are possible recipients. */
+  /** Author of the copy (From) in lower case. `to` has possible failed recipients. */
   from: string | null;
   to: string[];
   /** Addresses `bounce+<token>@…` and `unsub+<token>@…` anywhere in the copy, without repeats. */
@@ -31,7 +31,7 @@ const idLine = /^[ \t>|]{0,8}message-id:[ \t]{0,8}(?:\r?\n[ \t]{1,8})?(<[^<>\s]{
 const tokenAddress = /\b(?:bounce|unsub)\+[A-Za-z0-9_.=-]{1,200}@[A-Za-z0-9.-]{1,253}[A-Za-z0-9]/gi;
 const address = /[^\s<>()"',;:@]{1,64}@[^\s<>()"',;:@]{1,255}/g;
 
-/** Returns the addresses in a text that carry our tokens, in their order. */
+/** Returns the addresses with our tokens in a text, in their order. */
 export function findTokenAddresses(text: string): string[] {
   return [...new Set(text.match(tokenAddress) ?? [])].slice(0, maxTokenAddresses);
 }
@@ -40,14 +40,14 @@ function addressesOf(value: string | null): string[] {
   return (value?.slice(0, 4096).match(address) ?? []).map((one) => one.toLowerCase());
 }
 
-/** Returns the copy attached to a report, or the part of it that was kept; null without a copy. */
+/** Returns the copy attached to a report, as far as it was kept; null without a copy. */
 function findAttachedCopy(mail: ParsedMail): string | null {
   return mail.reports.find(({ contentType }) => messageTypes.has(contentType))?.text ?? null;
 }
 
 /**
  * Reads the copy attached to a report, else the copy quoted in the text (`quoted`), else the
- * report's own References: bounces answer the message that they return.
+ * report's own References, since a bounce refers to the returned message.
  */
 export function readReturnedMessage(mail: ParsedMail, quoted: string): ReturnedMessage {
   const attached = findAttachedCopy(mail);
@@ -74,10 +74,10 @@ export interface CopySignature {
   algorithm: DkimAlgorithm;
   /** Value of `b=`, in base64. */
   signature: string;
-  /** The canonical header under the signature. */
+  /** Header in the canonical form that was signed. */
   text: string;
   /**
-   * Message-ID of the signed field, with angle brackets: other fields may have been put in front.
+   * Message-ID that the signature covers, with angle brackets: unsigned fields may stand in front.
    */
   messageId: string;
 }
@@ -89,7 +89,7 @@ export interface OwnCopy {
 
 interface CopyField {
   name: string;
-  /** Value with CRLF as folds. */
+  /** Value of the field; folds are CRLF. */
   value: string;
 }
 
@@ -108,9 +108,7 @@ function readFields(copy: string): CopyField[] {
   }));
 }
 
-/**
- * Reads a tag list (RFC 6376 3.2); white space within values has no meaning in the tags used here.
- */
+/** Reads a tag list (RFC 6376 3.2). Removes white space, which has no meaning in these tags. */
 function readTags(value: string): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of value.split(';')) {
@@ -122,7 +120,7 @@ function readTags(value: string): Map<string, string> {
 }
 
 /**
- * Returns the fields named by `h=`; repeated fields are taken from the last up (RFC 6376 5.4.2).
+ * Returns the fields that `h=` names; repeated fields from the last to the first (RFC 6376 5.4.2).
  */
 function signedFields(fields: readonly CopyField[], names: readonly string[]): CopyField[] {
   const left = Map.groupBy(fields, ({ name }) => name);
@@ -148,8 +146,7 @@ function readSignature(fields: readonly CopyField[], value: string): CopySignatu
 }
 
 /**
- * Reads at most 5 tokens and 10 signatures of the attached copy; both are empty without a copy.
- * Never throws.
+ * Reads at most 5 tokens and 10 signatures in the attached copy; none without a copy. Never throws.
  */
 export function readOwnCopy(mail: ParsedMail): OwnCopy {
   const copy = findAttachedCopy(mail);

@@ -13,10 +13,10 @@ const summary = new RegExp(
 
 /** The lines of a transcript, grouped by recipient address. */
 export class SessionTranscript {
-  /** RCPT command and the answers to it, by recipient. */
+  /** RCPT commands with their answers, by recipient. */
   readonly #answers = new Map<string, string[]>();
   readonly #summaries = new Map<string, string>();
-  /** Commands for no single recipient (MAIL, DATA, the message) and their answers. */
+  /** Commands that concern no single recipient (MAIL, DATA, the message), and their answers. */
   readonly #common: string[] = [];
 
   constructor(lines: readonly string[]) {
@@ -43,7 +43,7 @@ export class SessionTranscript {
     return [...new Set([...this.#answers.keys(), ...this.#summaries.keys()])];
   }
 
-  /** Returns the words for a recipient: the remote server's rather than the reporting system's. */
+  /** Returns the words about a recipient, preferably by the remote server. */
   wordsOf(email: string): string {
     const own = this.#answers.get(email);
     if (own && own.length > 1) return [...own, ...this.#repeated(email, own)].join('\n');
@@ -51,7 +51,7 @@ export class SessionTranscript {
     return this.#summaries.get(email) ?? '';
   }
 
-  /** Returns the summary line if it starts with the code of the remote server. */
+  /** Returns the summary line if it begins with the code of the remote server. */
   #repeated(email: string, answers: readonly string[]): string[] {
     const code = /<<<\s*(\d{3})/.exec(answers.at(-1) ?? '')?.[1] ?? '';
     const own = this.#summaries.get(email);

@@ -1,5 +1,5 @@
 // Finds the aggregate report in a mail to a `rua` address (RFC 7489 7.2.1.1): the attachment and
-// its bytes. body.ts discards the bytes of attachments, so the mail is parsed once more.
+// its bytes. body.ts discards the bytes of attachments, so the mail is parsed again.
 
 import type { MailAttachment, ParsedMail } from '../../mime/parsed-mail.ts';
 import { readAttachmentBytes } from '../attachment-bytes.ts';

@@ -1,5 +1,5 @@
-// Reads DMARC aggregate reports (RFC 7489 7.2 and appendix C), in which receivers describe mail in
-// the name of a domain. Takes bytes and returns a bounded value, or null for a malformed report.
+// Reads DMARC aggregate reports (RFC 7489 7.2 and appendix C), in which receivers describe mail
+// that names a domain. Takes bytes and returns a bounded value, or null for a malformed report.
 import { isUtf8 } from 'node:buffer';
 import { isIP } from 'node:net';
 import { cleanLine } from '../../mime/headers/header-fields.ts';
@@ -31,7 +31,7 @@ export interface DmarcRecord {
   sourceIp: string;
   count: number;
   disposition: DmarcDisposition | null;
-  /** Aligned results, which decide. */
+  /** Results of alignment, which decide whether the mail passes. */
   dkim: DmarcVerdict | null;
   spf: DmarcVerdict | null;
   /** Reasons why the disposition differs from the policy: `forwarded`, `mailing_list`, … */
@@ -46,25 +46,25 @@ export interface DmarcReport {
   organizationName: string | null;
   email: string | null;
   reportId: string;
-  /** Milliseconds since 1970. */
+  /** Begin of the reported time, ms since 1970. */
   beginAt: number;
   endAt: number;
   policy: DmarcPolicy;
-  /** The first 10,000 records with an address and a count. */
+  /** First 10,000 records that have an address and a count. */
   records: DmarcRecord[];
   /** True if the report has more records. */
   isTruncated: boolean;
 }
 
 export const dmarcLimits = {
-  /** Most bytes, packed and unpacked. */
+  /** Most bytes of a report, both packed and unpacked. */
   bytes: 10 * 1024 * 1024,
   records: 10_000,
-  /** Most elements of a record, or of another part directly below the root. */
+  /** Most XML elements in a record, or in a different part directly below the root. */
   elements: 500,
   /**
-   * Most elements of the document: enough for 10 MB of real records, a third of the elements in 10
-   * MB of the smallest records.
+   * Most XML elements of a report. 10 MB of real records have fewer; 10 MB of the smallest records
+   * have three times as many.
    */
   elementsInAll: 1_000_000,
   textCharacters: 1000,
@@ -79,8 +79,8 @@ interface Element {
 }
 
 /**
- * Yields the elements directly below `<feedback>`, each in turn, so that a large report is never
- * held whole.
+ * Yields the elements directly below `<feedback>` one at a time, so that a large report is never
+ * whole in memory.
  */
 function* readParts(source: string): Generator<Element, void> {
   const open: Element[] = [];
@@ -244,7 +244,7 @@ function unpack(bytes: Buffer): Buffer | null {
 /**
  * Reads an aggregate report from an attachment: XML, gzip or a zip with a single file, recognized
  * by the first bytes. Returns null for other content, a malformed report, a DTD, or more than 10 MB
- * packed or unpacked. 10 MB take up to 1 s: read large reports off the main thread.
+ * packed or unpacked. 10 MB take up to 1 s, so large reports must be read in a worker.
  */
 export function readDmarcReport(bytes: Buffer): DmarcReport | null {
   if (bytes.length > dmarcLimits.bytes) return null;

@@ -1,9 +1,9 @@
-// The stored summary of a DMARC aggregate report: totals and the most important sources. Pure; made
-// in the worker, so that 10,000 records never cross to the main thread. dmarc-report.ts reads the
+// The stored summary of a DMARC aggregate report: totals and the most important sources. Pure; runs
+// in the worker, so that the main thread never receives 10,000 records. dmarc-report.ts reads the
 // report.
 import type { DmarcRecord, DmarcReport } from './dmarc-report.ts';
 
-/** Mail from one address with one judgement. */
+/** Mail from the same address with the same result. */
 export type DmarcSource = Pick<
   DmarcRecord,
   'count' | 'disposition' | 'dkim' | 'spf' | 'headerFrom'
@@ -14,16 +14,16 @@ export type DmarcSource = Pick<
 export interface DmarcSummary {
   /** Domain of the policy, lower case. */
   domain: string;
-  /** Author of the report: the name, else the address. */
+  /** Author of the report: the name, or else the address. */
   reporter: string;
   reportId: string;
-  /** Milliseconds since 1970. */
+  /** Begin of the reported time, ms since 1970. */
   beginsAt: number;
   endsAt: number;
   messages: number;
   passed: number;
   failed: number;
-  /** Failed sources first, then the largest; at most 200. */
+  /** Sources with failures first, then the largest; at most 200. */
   sources: DmarcSource[];
 }
 
@@ -38,7 +38,7 @@ function sum(sources: readonly DmarcSource[]): number {
   return sources.reduce((total, { count }) => total + count, 0);
 }
 
-/** Merges records that differ only in the count into a single source. */
+/** Merges records that differ only in the count into a source. */
 function mergeRecords(records: readonly DmarcRecord[]): DmarcSource[] {
   const merged = new Map<string, DmarcSource>();
   for (const { sourceIp: ip, count, disposition, dkim, spf, headerFrom } of records) {

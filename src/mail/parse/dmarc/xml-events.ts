@@ -6,7 +6,7 @@ export type XmlEvent =
   | { kind: 'close'; name: string }
   | { kind: 'text'; text: string };
 
-/** A fault that makes a document unreadable; dmarc-report.ts turns it into null. */
+/** Fault of a malformed document; dmarc-report.ts returns null for it. */
 export class XmlFault extends Error {}
 
 const maxDepth = 32;

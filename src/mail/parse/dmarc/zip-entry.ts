@@ -1,5 +1,5 @@
-// Unpacks the only file of a zip archive (APPNOTE 4.3), stored or deflated, and a gzip stream,
-// within bounds. Supports no zip64, no encryption and no second file: reports need none of them.
+// Unpacks a zip archive with a single file (APPNOTE 4.3), stored or deflated, or a gzip stream,
+// within bounds. Reports need no zip64, no encryption and no second file.
 import { crc32, gunzipSync, inflateRawSync } from 'node:zlib';
 
 const endSignature = 0x06054b50;
@@ -19,7 +19,7 @@ interface Entry {
   localAt: number;
 }
 
-/** Returns the offset of the end record, which a comment may follow. */
+/** Returns the offset of the end record, after which a comment may follow. */
 function findEnd(zip: Buffer): number {
   const first = Math.max(0, zip.length - endBytes - maxCommentBytes);
   for (let at = zip.length - endBytes; at >= first; at -= 1) {
@@ -44,8 +44,8 @@ function readEntry(zip: Buffer): Entry | null {
 }
 
 /**
- * Returns the packed bytes. Uses the sizes of the central directory, since the local sizes may be
- * zero.
+ * Returns the packed bytes. Uses the sizes in the central directory, because the sizes before the
+ * file may be zero.
  */
 function readPacked(zip: Buffer, { localAt, packedBytes }: Entry): Buffer | null {
   if (localAt + localBytes > zip.length || zip.readUInt32LE(localAt) !== localSignature)
@@ -67,7 +67,8 @@ function unpack(packed: Buffer, { method, bytes }: Entry, maxBytes: number): Buf
 }
 
 /**
- * Returns the file of a zip archive with exactly one, at most `maxBytes` unpacked; otherwise null.
+ * Returns the file of a zip archive with a single file, at most `maxBytes` unpacked; otherwise
+ * null.
  */
 export function unzipOne(zip: Buffer, maxBytes: number): Buffer | null {
   if (zip.length < endBytes) return null;

@@ -1,13 +1,13 @@
 // Attribution lines, in which a mail program names the author of a quotation: `On 4 Mar 2025, Alice
-// <a@b> wrote:` in its languages, wrapped over lines, between asterisks, with `<mailto:…>` inside,
-// undated. Pure and linear: looks at no more than four lines of 400 characters together.
+// <a@b> wrote:` in many languages, wrapped over lines, between asterisks, with `<mailto:…>`, or
+// without a date. Pure and linear: reads at most four lines of 400 characters at a time.
 
 import { plainLine } from './header-block.ts';
 
 const maxLines = 4;
 const maxCharacters = 400;
 const maxBlankLines = 2;
-/** Longest line that counts as unwrapped: the next line then starts afresh. */
+/** Longest line that counts as unwrapped, so that the next line does not continue it. */
 const wrappedLineCharacters = 30;
 
 const blankLine = /^\s*$/;
@@ -30,26 +30,25 @@ const anyVerb = `(?:(?<!\\p{L})(?:${verbs.join('|')})|${japaneseVerbs})`;
 const verbAtEnd = new RegExp(`${anyVerb},?\\s{0,3}[:：]$`, 'iu');
 /** A verb before the date: `Alice wrote on 04.03.2025 10:12:`. */
 const verbBeforeDate = new RegExp(`${anyVerb}(?!\\p{L})[^\\n]{1,40}?\\d[^\\n]{0,60}[:：]$`, 'iu');
-/** An attribution with the quoted text on the same line, as Yahoo's app writes it. */
+/** An attribution with the quoted text in the same line, as Yahoo's app writes it. */
 const verbWithin = new RegExp(`^[^\\n]{10,300}?${anyVerb}\\s{0,3}[:：](?=\\s{1,8}\\S)`, 'iu');
 const verbBeforeName =
   /(?<!\p{L})(?:schrieb|schreef|skrev|quoting|zitat von|citando a?|citazione|quoted? from|en réponse à)\s[^\n]{1,200}[:：]$/iu;
 const colonAtEnd = /[:：]$/;
-/** `[Alice, 04.03.2025 10:12]` */
+/** An attribution in brackets: `[Alice, 04.03.2025 10:12]` */
 const bracketed = /^\[[^\n[\]]{3,200}\]$/;
 const numbers = /\d{1,4}\D{1,12}\d{1,4}/;
 const dateAndTime = /\d{1,4}[^\n]{1,60}\d{1,2}(?:[:.]|\s?h\s?)\d{2}/;
 const addressAtEnd = /[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]\s{0,3}[:：]$/;
 /**
- * End of a line that names date and author, with the verb wrapped into the next line; at most
- * `longestEnd` characters.
+ * End of a line with author and date that wraps before the verb; at most `longestEnd` characters.
  */
 const addressAndTime =
   /\d{1,2}(?:[:.]|\s?h\s?)\d{2}[^\n]{1,200}[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]],?$/;
 const longestEnd = 600;
 /**
- * Returns true if a line has a colon. Checked first: every attribution needs a colon, and few lines
- * have it.
+ * Returns true if a line has a colon. Checked first, because every attribution has a colon and most
+ * lines have none.
  */
 const hasColon = (line: string) => line.includes(':') || line.includes('：');
 /** Beginning of a dated attribution. */
@@ -57,13 +56,12 @@ const opening =
   /^\(?(?:(?:on|am|le|el|il|in data|em|às|no dia|op|den|pe|w dniu|dnia|dne|vào) \P{N}{0,24}\d|\d{1,4}[年./-])/iu;
 
 /**
- * Removes marks of emphasis and rules around the text, and the links that Outlook adds after an
- * address. The
- * rule at the end of `---- On Tue, Alice wrote ----` stands for the colon.
+ * Removes emphasis and rules around the text, and the links that Outlook adds after an address. The
+ * rule at the end of `---- On Tue, Alice wrote ----` replaces the colon.
  */
 function bare(text: string): string {
   let words = plainLine(text);
-  // Most lines have none of these marks: looking for them costs a tenth of the expressions.
+  // Most lines have none of these characters: `includes` costs a tenth of the expressions.
   if (words.includes('<')) words = words.replace(/<mailto:[^<>\s]{1,320}>/gi, '');
   if (words.includes('--')) words = words.replace(/^-{2,20}\s/, '').replace(/\s{1,3}-{3,20}$/, ':');
   if (!mayBeMarked(words)) return words;
@@ -76,8 +74,8 @@ const mayBeMarked = (words: string) =>
 const hasVerb = (text: string) => verbAtEnd.test(text) || verbBeforeName.test(text);
 
 /**
- * Returns true for a text that introduces marked lines: it ends in a colon and contains a date or
- * time, an address, or a verb; or it is a date with time in brackets.
+ * Returns true for a text that may introduce lines with `>`: it ends in a colon and has a date, a
+ * time, an address or a verb, or it is a date with time in brackets.
  */
 function introducesMarks(text: string): boolean {
   if (bracketed.test(text)) return dateAndTime.test(text);
@@ -85,8 +83,8 @@ function introducesMarks(text: string): boolean {
 }
 
 /**
- * Returns true for a text that introduces unmarked lines: it contains date and time, and a verb or
- * a final address.
+ * Returns true for a text that may introduce a quotation without `>`: it has date and time, and a
+ * verb or a final address.
  */
 function introducesAll(text: string): boolean {
   if (!colonAtEnd.test(text)) return false;
@@ -95,15 +93,15 @@ function introducesAll(text: string): boolean {
 }
 
 /**
- * Returns true for a text that introduces lines with bars. Requires a verb, since bars are used for
- * other purposes too.
+ * Returns true for a text that may introduce lines with bars. It needs a verb, because bars have
+ * further uses.
  */
 const introducesBars = (text: string) =>
   colonAtEnd.test(text) && (hasVerb(text) || verbBeforeDate.test(text));
 
 const tests = { marks: introducesMarks, all: introducesAll, bars: introducesBars };
 
-/** Returns true if the line may wrap into the next line. */
+/** Returns true if the line may continue in the next line. */
 function isWrapped(line: string): boolean {
   return line.length > wrappedLineCharacters && !endsSentence(line);
 }
@@ -111,8 +109,8 @@ function isWrapped(line: string): boolean {
 const endsSentence = (line: string) => /[.!?。:：]\s*$/.test(line);
 
 /**
- * Returns the first line of the attribution that ends with line `end`, or null. Takes the lines
- * above up to a dated opening; without an opening, the fewest lines that form an attribution.
+ * Returns the first line of the attribution that ends with line `end`, or null. Begins at a dated
+ * opening above; without an opening, takes the fewest lines that form an attribution.
  */
 function findStart(
   lines: readonly string[],
@@ -138,7 +136,7 @@ function findStart(
 }
 
 /**
- * Includes the line above if the attribution is only the wrapped address or name:
+ * Includes the line above if the attribution found so far is only a wrapped address or name:
  * `Sender Alice on 4 March <`.
  */
 function withWrappedName(lines: readonly string[], start: number, end: number): number {
@@ -153,7 +151,7 @@ function withWrappedName(lines: readonly string[], start: number, end: number): 
 }
 
 /**
- * Returns the first line of the attribution above the marked block that starts at `first`, or null.
+ * Returns the first line of the attribution above the quoted block that starts at `first`, or null.
  */
 export function findAttribution(
   lines: readonly string[],
@@ -167,8 +165,8 @@ export function findAttribution(
 }
 
 /**
- * Returns true if a dated attribution with an address begins the line and quoted text follows in
- * it.
+ * Returns true if the line begins with a dated attribution that has an address, and continues with
+ * quoted text.
  */
 function holdsAttribution(line: string): boolean {
   if (!line.includes('@')) return false;
@@ -179,8 +177,8 @@ function holdsAttribution(line: string): boolean {
 }
 
 /**
- * Returns the first line of the first attribution before `limit` that no marked line follows, or
- * null. All text below it is quoted.
+ * Returns the first line of the first attribution before `limit` that no line with `>` follows, or
+ * null. All text below the attribution is quoted.
  */
 export function findBareAttribution(
   lines: readonly string[],

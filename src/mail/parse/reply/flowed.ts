@@ -1,14 +1,14 @@
 // Joins the lines of `format=flowed` (RFC 3676). Pure and linear.
 
-/** Quote marks, one stuffed space, and the words. */
+/** Parts of a line: quote marks, a stuffed space, and the words. */
 const form = /^(>*) ?(.*)$/s;
 const signatureSeparator = '-- ';
 
 /**
  * Returns the paragraphs of a flowed text, one line each, with their quote marks. A line continues
  * in the next if it ends in a space and both have the same quote depth (4.5); a signature separator
- * never joins (4.3). `delSp` removes the space at each cut. Words that begin with `>` behind a
- * stuffed space (4.4) are no quotation: `literal` stands before them.
+ * never joins (4.3). `delSp` removes the space at each cut. Words that begin with `>` after a
+ * stuffed space (4.4) are not quoted: they get `literal` in front.
  */
 export function joinFlowed(text: string, delSp: boolean, literal = ''): string {
   const paragraphs: string[] = [];

@@ -1,9 +1,9 @@
 // Finds the beginning of a mail that is quoted or forwarded as a whole: the header block (`From:
 // …`, `Sent: …`)
 // in many languages, the rule above it (`-----Original Message-----`), and the lines by which help desks ask
-// for answers above them. Pure and linear: looks at no more than twelve lines below a label.
+// for answers above them. Pure and linear: reads at most twelve lines below a label.
 
-/** Words of labels by field, in the languages of Outlook, Apple Mail, Gmail and Thunderbird. */
+/** Labels of each field, in the languages of Outlook, Apple Mail, Gmail and Thunderbird. */
 const labels = {
   from: [
     'from|von|de|de la|da|van|fra|från|od|z|lähettäjä|kimden|gönderen|feladó|expéditeur|remitente|remetente',
@@ -37,10 +37,10 @@ const maxBlockLines = 12;
 /** Longest text before the colon of a label in any language. */
 const maxLabelCharacters = 30;
 const neededFields = 3;
-/** Lines below a rule in which the attribution of marked lines ends. */
+/** Number of lines below a rule in which an attribution of lines with `>` must end. */
 const mostAttributionLines = 7;
 
-/** Marks of emphasis before a label: text made from HTML may have `*From:*`. */
+/** Emphasis before a label, since text made from HTML may have `*From:*`. */
 const lead = '^[*_ \\t]{0,4}';
 const fieldsByLabel = new Map<string, Set<Field>>();
 for (const [field, words] of Object.entries(labels)) {
@@ -53,7 +53,7 @@ const knownLabel = new RegExp(
   `${lead}([^:：]{1,${maxLabelCharacters}}?)[ \\t]{0,8}\\*?[ \\t]{0,4}[:：]`,
   'u',
 );
-/** A short text before a colon: a label of a language without words here. */
+/** A short text before a colon, which may be a label in a language that `labels` lacks. */
 const anyLabel = new RegExp(
   `${lead}[\\p{L}\\p{M}][\\p{L}\\p{M} '’.-]{0,${maxLabelCharacters}}\\*?[ \\t]{0,4}[:：](?!//)`,
   'u',
@@ -61,9 +61,7 @@ const anyLabel = new RegExp(
 const senderOrDate = /[^\s@]@[^\s@]|\d{1,4}[^\n]{1,60}\d{1,2}[:.]\d{2}/;
 
 const ascii = /^[\t\x20-\x7e]*$/;
-/**
- * Removes marks of direction and of zero width, which clients put around names, and hard spaces.
- */
+/** Removes direction marks, zero-width characters and hard spaces around names. */
 export function plainLine(line: string): string {
   if (ascii.test(line)) return line;
   return line
@@ -82,16 +80,16 @@ function fieldsOf(line: string): ReadonlySet<Field> {
   return (found && fieldsByLabel.get(found.toLowerCase())) || noFields;
 }
 
-/** Labels of a header block, and whether the line of the author has an address. */
+/** Labels of a header block, and whether the author's line has an address. */
 interface Labels {
   found: ReadonlySet<Field>;
   hasAddress: boolean;
 }
 
 /**
- * Reads the labels of a header block that starts at line `at`: a known label, and with the lines
- * below it three fields at least, among them the author and the date or subject. Lines without a
- * label continue the line above.
+ * Reads the labels of a header block that starts at line `at`. With the lines below there must be
+ * three fields, among them the author, and the date or subject. Lines without a label continue the
+ * line above.
  */
 function readBlock(
   lines: readonly string[],
@@ -120,10 +118,10 @@ export function startsHeaderBlock(lines: readonly string[], at: number): boolean
 }
 
 /**
- * Returns true if a quoted mail starts with a header block at line `at`. Wishes of a journey have
- * `From:`, `To:` and `Date:` too, and contact forms a subject: so a block without a rule belongs to
- * a mail only below an answer or the mark of a forward, with a subject or an address; and a plain
- * rule is drawn by forms too.
+ * Returns true if a quoted mail starts with a header block at line `at`. Travel forms have `From:`,
+ * `To:` and `Date:` too, and contact forms a subject. So a block without a rule counts only below
+ * an answer or a forward mark, and with a subject or an address. A plain rule is not enough, as
+ * forms draw rules too.
  */
 function startsQuotedMail(
   lines: readonly string[],
@@ -144,7 +142,7 @@ function startsQuotedMail(
 }
 
 /**
- * Returns true for three lines with labels of any language, at least one with an address or a time.
+ * Returns true for three lines with labels in any language, at least one with an address or a time.
  */
 function startsUnknownBlock(lines: readonly string[], at: number): boolean {
   const shown = lines
@@ -159,12 +157,12 @@ function startsUnknownBlock(lines: readonly string[], at: number): boolean {
 
 const plainRule = /^[ \t]{0,4}[-_=*—―]{3,120}[ \t]*$/;
 /**
- * The words between two rules neither begin nor end with a rule's character: else it takes cubic
- * time.
+ * The words between two rules neither begin nor end with a character of rules: otherwise matching
+ * takes cubic time.
  */
 const wordedRule =
   /^[ \t]{0,4}[-_=—]{2,40}[ \t]?([^-_=—\s](?:[^\n]{0,58}[^-_=—\s])?)[ \t]?[-_=—]{2,40}[ \t]*$/;
-/** Words of a rule that needs no header block below it. */
+/** Words of a rule that starts a quotation without a header block. */
 const ruleWords = new RegExp(
   [
     'original (?:message|mail|e-?mail|appointment)|forwarded (?:message|mail)|forwarded by|(?:begin |start )?forward',
@@ -196,8 +194,8 @@ const announcement = new RegExp(
 );
 
 /**
- * Returns true for `-----Original Message-----`, `________` and `Begin forwarded message:`, which belong to
- * the quotation below them.
+ * Returns true for `-----Original Message-----`, `________` and `Begin forwarded message:`, which
+ * begin the quotation below.
  */
 export function isForwardRule(line: string): boolean {
   if (line.length > maxRuleCharacters) return false;
@@ -214,12 +212,12 @@ function isMailRule(line: string): boolean {
   return words !== undefined && ruleWords.test(words);
 }
 
-/** Returns true if marked lines follow, between which the sender may answer. */
+/** Returns true if lines with `>` follow, between which the sender may answer. */
 const introducesMarks = (lines: readonly string[], at: number) =>
   lines.slice(at + 1, at + mostAttributionLines).some((line) => /^[ \t]{0,3}[>＞]/.test(line));
 
 /**
- * Returns true if a rule begins a quoted mail at line `at`, by the words of the rule or by the
+ * Returns true if a rule at line `at` begins a quoted mail: by the words of the rule, or by the
  * labels below it.
  */
 function opensQuotedMail(lines: readonly string[], at: number, mayBeBare: boolean): boolean {
@@ -252,9 +250,9 @@ const asksAbove = (line: string) =>
   line.length <= maxLabelLine && (replyAbove.test(line) || notesFrame.test(line));
 
 /**
- * Returns the first line of a quoted or forwarded mail, from which all text is quoted, with the
- * rules above it. Returns the number of lines if all text is new. `mayBeBare`: the header block
- * needs no rule above it.
+ * Returns the first line of a quoted or forwarded mail, or of the rules above. All text from there
+ * is quoted. Returns the number of lines if all text is new. `mayBeBare`: the header block needs no
+ * rule above it.
  */
 export function findQuotedTail(lines: readonly string[], mayBeBare: boolean): number {
   const fields = lines.map(fieldsOf);

@@ -1,11 +1,11 @@
 // Converts the HTML of a mail into text for the reply split, with marks (marks.ts) where mail
-// programs name a quotation or a signature by class or id. So their language does not matter.
+// programs name a quotation or a signature by class or id. These names do not depend on a language.
 import type { Frame, ReadElement } from '../../mime/html/read-html.ts';
 import type { Attributes } from '../../mime/html/tokens.ts';
 import { type MadeText, makeText, type TextOptions } from '../../mime/html-text.ts';
 import { endMark, indentMark, type Mark, marks } from '../marks.ts';
 
-/** Classes (`.`), ids (`#`) and names (`=`) of `<div>`, by mark. */
+/** Classes (`.`), ids (`#`) and names (`=`) of `<div>` elements, by mark. */
 const divisions: Record<Mark, string> = {
   whole:
     '.yahoo_quoted .zmail_extra .mail_android_quote .tutanota_quote .hs_reply .ntes_quote .quoted_mail ' +
@@ -42,15 +42,15 @@ function markOfDivision(attributes: Attributes): Mark | null {
   return style && outlookBorder.test(style.slice(0, maxAttribute)) ? 'tail' : null;
 }
 
-/** A quotation or signature with the mark, or a blockquote. */
+/** A quotation or signature with its mark, or a blockquote. */
 interface Part extends Frame {
   outer: Part | null;
-  /** Null for a blockquote. */
+  /** Mark of the part; null for a blockquote. */
   mark: Mark | null;
   depth: number;
 }
 
-/** Most nested parts: deeper text belongs to the innermost of them. */
+/** Most nested parts; deeper text belongs to the part at this depth. */
 const mostDepth = 20;
 
 const marksBySelector = new Map<string, Mark>(
@@ -66,8 +66,8 @@ const marksBySelector = new Map<string, Mark>(
 const markedNames = new Set([...marksBySelector.keys()].map((one) => one.split(/[.#]/, 1)[0]));
 
 /**
- * Returns the mark of an element: of a `<div>` by id, name, class or border alone, of other
- * elements by element name with id or class.
+ * Returns the mark of an element: a `<div>` is recognized by id, name, class or border, any further
+ * element by element name with id or class.
  */
 function markOf({ name, attributes }: ReadElement): Mark | null {
   if (attributes.size === 0) return null;
@@ -85,7 +85,7 @@ function markOf({ name, attributes }: ReadElement): Mark | null {
 const citeClass =
   /^(?:(?:gmail|protonmail|tutanota|yahoo|mail|airmail|spark|zmail|hey|ntes|missive|msg)[-_]quoted?|gmail_quote_container|front-blockquote|iosymail|mori|clean_bq|cite)$/i;
 
-/** Returns true if the blockquote has the mark of a citation; an indented paragraph has none. */
+/** Returns true if the blockquote is marked as a citation; an indented paragraph is not. */
 function isCited(attributes: Attributes): boolean {
   if (attributes.get('type')?.trim().toLowerCase() === 'cite') return true;
   if (/^\s*[mc]id:/i.test(attributes.get('cite') ?? '')) return true;
@@ -100,7 +100,7 @@ function prefixOf({ attributes }: ReadElement, outer: Part | null, isAnswer: boo
   return `${outer?.prefix ?? ''}${isQuoted ? '>' : indentMark} `;
 }
 
-/** Returns the marks from a part to the next: the ends of parts, then the beginnings. */
+/** Returns the marks between two parts: first the ends of parts, then the beginnings. */
 function marksBetween(from: Part | null, to: Part | null): string[] {
   const around = new Set<Part>();
   for (let one = to; one; one = one.outer) around.add(one);
@@ -114,7 +114,7 @@ function marksBetween(from: Part | null, to: Part | null): string[] {
   return [...ends, ...begins];
 }
 
-/** Begins the part of an element. Returns the mark of text that is quoted from here, if any. */
+/** Begins the part of an element. Returns the mark if all following text is quoted. */
 function enter(element: ReadElement, isAnswer: boolean): readonly string[] {
   const outer = element.frame as Part | null;
   const depth = (outer?.depth ?? 0) + 1;
@@ -128,7 +128,7 @@ function enter(element: ReadElement, isAnswer: boolean): readonly string[] {
     } as Part;
     return [];
   }
-  // Within a blockquote a mark belongs to an older mail.
+  // Marks in a blockquote belong to an older mail.
   if (outer && outer.prefix !== '') return [];
   const mark = markOf(element);
   if (mark === 'tail') return [marks.tail];
@@ -136,7 +136,7 @@ function enter(element: ReadElement, isAnswer: boolean): readonly string[] {
   return [];
 }
 
-/** Returns the options of a conversion with marks. */
+/** Returns the options to convert HTML with marks. */
 function withParts(isAnswer: boolean): TextOptions {
   return {
     link: () => '',
@@ -148,15 +148,14 @@ function withParts(isAnswer: boolean): TextOptions {
 }
 
 /**
- * Converts the visible words of an HTML part to text of about `most` characters, with `> ` before
- * the lines of a quotation, and with marks. `isAnswer`: the mail is an answer, so that all
- * blockquotes are quotations.
+ * Converts the visible words of HTML to about `most` characters of text, with marks and with `> `
+ * before quoted lines. `isAnswer`: the mail is an answer, so that all blockquotes are quotations
  */
 export function makeMarkedText(html: string, isAnswer: boolean, most: number): MadeText {
   const made = makeText(html, { ...withParts(isAnswer), most });
   return { ...made, text: made.text.trimEnd() };
 }
 
-/** Returns the text of `makeMarkedText` of any length, for an answer. */
+/** Converts HTML to text like `makeMarkedText`, of any length and for an answer. */
 export const htmlToText = (html: string) =>
   makeMarkedText(html, true, Number.POSITIVE_INFINITY).text;

@@ -1,6 +1,6 @@
 // Splits a text into the sender's own words and quotations (specification 2.2). Quoted are `>`
 // lines with the attribution above them (attribution.ts), the text below the header block of a
-// quoted or forwarded mail (header-block.ts), and the elements that the HTML of a program names so
+// quoted or forwarded mail (header-block.ts), and elements that mail programs mark in HTML
 // (html-reply.ts). A signature (signature.ts) belongs to neither.
 //
 // The scan is linear.
@@ -14,28 +14,28 @@ export interface ReplySplit {
   newContent: string;
   quotedContent: string | null;
   hasQuotedContent: boolean;
-  /** Signatures, and the lines that a program adds; in neither of the other texts. */
+  /** Signatures and lines added by programs, which are in neither content. */
   signature: string | null;
 }
 
 /** Facts in the header of the mail about its text. */
 export interface ReplyFacts {
-  /** The mail names a mail that it answers (In-Reply-To, References). */
+  /** Whether the mail has In-Reply-To or References. */
   isAnswer: boolean;
-  /** The subject has the mark of a reply or forward, or the mail is an answer. */
+  /** Whether the subject has a reply or forward mark, or the mail is an answer. */
   hasSubjectMark: boolean;
-  /** The text was made of HTML: a `>` stands for a blockquote. */
+  /** Whether the text was made from HTML, so that `>` stands for a blockquote. */
   isHtml?: boolean;
 }
 
-/** Facts of a text without the header. */
+/** Facts assumed for a text without a header. */
 const answered: ReplyFacts = { isAnswer: true, hasSubjectMark: true };
 
 type Kind = 'own' | 'quoted' | 'signature';
 
 const quotedLine = /^[ \t]{0,3}[>＞]/;
 /**
- * A line with `| ` in front and no bar at the end, which would be a table; or a line with the
+ * A line that begins with `| ` and does not end with a bar, as in a table; or a line with the
  * author's initials: `JD> `.
  */
 const barLine = /^[ \t]{0,3}(?:\|(?:$|[^|\n]*[^|\s]\s*$|\s*$)|[A-Z]{1,4}> )/;
@@ -46,7 +46,9 @@ const isBlank = (line: string | undefined) => line === undefined || blankLine.te
 const isMarked = (line: string) => quotedLine.test(line);
 const isBar = (lines: readonly string[], at: number) => barLine.test(lines[at] ?? '');
 
-/** Includes the rules above line `start`: `------- Original Message -------`. */
+/**
+ * Returns the first of the rules directly above `start`: `------- Original Message -------`.
+ */
 function withRules(lines: readonly string[], start: number): number {
   let first = start;
   for (
@@ -60,8 +62,8 @@ function withRules(lines: readonly string[], start: number): number {
 }
 
 /**
- * Marks the attribution directly above each quoted block. Lines with bars count as quoted only
- * below an attribution.
+ * Marks the attribution directly above each quoted block. Lines with bars are quoted only below an
+ * attribution.
  */
 function markAttributions(lines: readonly string[], end: number, kinds: Kind[]): void {
   const isQuoted = (at: number) => kinds[at] === 'quoted';
@@ -93,8 +95,8 @@ const isIndented = (line: string | undefined) => line?.startsWith(indentMark) ==
 const indents = new RegExp(`${indentMark} ?`, 'g');
 
 /**
- * Decides on the blocks that the sender may have indented: below an attribution they are
- * quotations, else words of the sender.
+ * Decides on blocks that the sender may have indented: below an attribution they are quoted,
+ * elsewhere words of the sender.
  */
 function resolveIndents(lines: string[]): void {
   const isQuoted = (at: number) => isMarked(lines[at] ?? '');
@@ -110,7 +112,7 @@ function resolveIndents(lines: string[]): void {
   }
 }
 
-/** Joins the lines without the empty lines at both ends. */
+/** Joins the lines without empty lines at both ends. */
 const tidy = (lines: readonly string[]) =>
   withoutMarks(lines.join('\n'))
     .replace(/^\s*\n/, '')
@@ -122,9 +124,9 @@ const pick = (lines: readonly string[], kinds: readonly Kind[], wanted: Kind) =>
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 
 /**
- * Splits `text` (line ends of any kind). `newContent` is empty only if the mail is an answer and
- * all lines are quoted: a mail that is forwarded without a word, or that consists of a quotation or
- * a signature, is the sender's content as a whole.
+ * Splits `text` (line ends of any kind). `newContent` is empty only for an answer in which all
+ * lines are quoted. A mail that was forwarded without words, or that is only a quotation or a
+ * signature, is new content as a whole.
  */
 export function splitReply(text: string, facts = answered): ReplySplit {
   const { lines, declared } = readMarks(text.split(lineEnd));
@@ -153,8 +155,8 @@ export function splitReply(text: string, facts = answered): ReplySplit {
 
 /**
  * Returns the lines of a mail that is a single quotation, without the marks of a blockquote.
- * Returns null for a mail with words of another kind, and for the quotation of an answer: an
- * attribution introduces it, or the text has `>`.
+ * Returns null for a mail with unquoted words, and for the quotation of an answer, with an
+ * attribution or `>`.
  */
 function soleQuotation(lines: readonly string[], facts: ReplyFacts): readonly string[] | null {
   if (!lines.every((line) => isBlank(line) || isMarked(line))) return null;
@@ -168,5 +170,5 @@ function whole(lines: readonly string[]): ReplySplit {
   return { newContent, quotedContent: null, hasQuotedContent: false, signature: null };
 }
 
-/** Returns a text as `newContent` without a split. */
+/** Returns a text without a split, in the form of `newContent`. */
 export const wholeText = (text: string) => tidy(readMarks(text.split(lineEnd)).lines);

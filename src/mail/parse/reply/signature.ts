@@ -1,27 +1,27 @@
-// Finds signatures in the sender's own text: below `-- ` (RFC 3676 4.3), the line that a phone or
-// program adds, the footer of a mailing list, and notices of confidentiality. A greeting and a name
-// stay with the text, because they end it. Pure and linear.
+// Finds signatures in the sender's own text: text below `-- ` (RFC 3676 4.3), lines added by a
+// phone or program, footers of mailing lists, and notices of confidentiality. A closing greeting
+// and name stay in the text. Pure and linear.
 import { plainLine } from './header-block.ts';
 
 const blankLine = /^\s*$/;
 const maxLineCharacters = 300;
-/** Longest signature below a delimiter; a longer text is part of the mail. */
+/** Longest signature in lines below `-- `; a longer text belongs to the mail. */
 const maxSignatureLines = 20;
 
 /** The delimiter of RFC 3676 4.3. */
 const delimiter = /^-- $/;
-/** Delimiters that lost their space, which senders write between parts of a text too. */
+/** Delimiters that lost their space. Senders also write them between parts of a text. */
 const looseDelimiter = /^(?:--|—|–)[ \t]?$/;
-/** Longest signature below a loose delimiter or a rule, without empty lines. */
+/** Longest signature below a loose delimiter or a rule, in lines that are not empty. */
 const mostLooseLines = 8;
 const longestLooseLine = 120;
-/** Least words of a sentence. Signatures contain fewer before a full stop. */
+/** Fewest words of a sentence. Signatures have fewer words before a full stop. */
 const leastSentenceWords = 5;
-/** A rule that mailing lists and old programs put above a footer. */
+/** A rule that mailing lists and old programs put above their footer. */
 const footerRule = /^_{4,120}\s*$/;
 const footerWords =
   /mailing[ -]?list|mailman|unsubscribe|listinfo|subscri(?:be|ption)|google groups|@(?:lists?|googlegroups)\.|\/\/lists?\.|abmelden|désinscri/iu;
-/** A question, or a sentence about the writer: no program adds it. */
+/** A question, or a sentence about the writer: programs add neither. */
 const senderWords = /[?？]\s*$|(?<!\S)(?:i|me|my|ich|mich|mir|mein|je|moi|mon)(?![^\s,.!])/iu;
 
 const device =
@@ -78,7 +78,7 @@ function trimEnd(lines: readonly string[], start: number, end: number): number {
   return last;
 }
 
-/** Returns the start of the last paragraph in `[start, end)`, which has words at the end. */
+/** Returns the start of the last paragraph in `[start, end)`. The last line has words. */
 function lastParagraph(lines: readonly string[], start: number, end: number): number {
   let at = end;
   const first = Math.max(start, end - maxSignatureLines);
@@ -101,7 +101,7 @@ function findDelimiter(lines: readonly string[], start: number, end: number): nu
   return end;
 }
 
-/** Returns true for few short lines without a sentence of the sender. */
+/** Returns true for a few short lines that form no sentence of the sender. */
 function looksLikeSignature(below: readonly string[]): boolean {
   const written = below.filter((line) => !isBlank(line));
   return (
@@ -120,8 +120,8 @@ const isFooter = (line: string) =>
   line.length <= maxLineCharacters && footerWords.test(line) && !senderWords.test(line);
 
 /**
- * Returns the line at which the signature of the text in `[start, end)` begins, or `end`. The text
- * is a run of the sender's own lines.
+ * Returns the line at which the signature in `[start, end)`, a run of the sender's own lines,
+ * begins; `end` without a signature.
  */
 export function findSignature(lines: readonly string[], start: number, end: number): number {
   let found = trimEnd(lines, start, end);

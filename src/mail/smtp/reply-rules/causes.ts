@@ -1,11 +1,11 @@
-// Causes of refusals that the words of a server make certain, each with meaning and remedy (data):
-// about the form of our mail, the authentication of our mail, and our account at a relay. The
-// wordings are in rules-form.ts, rules-proof.ts and rules-account.ts.
+// Causes of refusals that the words of a server make certain, each with meaning and remedy (data).
+// They concern the form of our mail, its authentication, and our account at a relay. The patterns
+// are in rules-form.ts, rules-proof.ts and rules-account.ts.
 
 export interface CauseWords {
-  /** Follows a colon: "mx.example.com refused it for good: …". */
+  /** Meaning, as text after a colon: "mx.example.com refused it for good: …". */
   means: string;
-  /** The next step of the sender. `{senderDomain}` stands for the domain of From. */
+  /** Next step for the sender. `{senderDomain}` is replaced by the domain of From. */
   remedy: string;
 }
 

@@ -1,6 +1,6 @@
 // Classifies a refusal (an SMTP reply or the text of a bounce): the `errorCode` of a delivery,
-// whether the address is dead, and whether the server wants a slower pace. The tables rules-*.ts
-// hold the knowledge; this file matches rules only.
+// whether the address is dead, and whether the server wants a slower pace. The rules are in the
+// tables rules-*.ts; this file matches them.
 import type { ErrorCode, RemoteReply } from '../outcome.ts';
 import { type Cause, type CauseWords, causes } from './causes.ts';
 import type { ReplyRule } from './rule.ts';
@@ -16,15 +16,15 @@ export interface ReplyClass {
   errorCode: ErrorCode;
   /**
    * True if the address will never accept mail: `errorCode` is `invalid-recipient` or
-   * `invalid-domain`, and the refusal is permanent and about the recipient. Nothing else may block
-   * an address.
+   * `invalid-domain`, and the refusal is permanent and about the recipient. Only such a refusal may
+   * block an address.
    */
   isHard: boolean;
-  /** True if the server wants fewer or slower mails: feeds the adaptive back-off of the lane. */
+  /** True if the server wants fewer or slower mails, which slows the lane down. */
   isRateLimited: boolean;
 }
 
-/** All rules in the order of their trial. */
+/** All rules in the order of matching. */
 export const replyRules: readonly ReplyRule[] = [
   ...formRules,
   ...proofRules,
@@ -37,15 +37,15 @@ export const replyRules: readonly ReplyRule[] = [
 ];
 
 /**
- * Matches a 5yz reply to RCPT that only limits the number of recipients. It decides between bounced
- * and deferred (RFC 5321 4.5.3.1.10).
+ * Matches a 5yz reply to RCPT that only limits the number of recipients. Such a recipient is
+ * deferred, not bounced (RFC 5321 4.5.3.1.10).
  */
 export const tooManyRecipients = /too many (?:recipients|rcpt)/i;
 
 const maxCharacters = 4096;
 const recipientVerbs: readonly string[] = ['RCPT', 'DATA', 'dot', 'DSN'];
 
-/** Replaces addresses before the rules match: `no-spam@…` must not count as words of the server. */
+/** Removes addresses before rules match, since `no-spam@…` is not a word of the server. */
 function plainWords(text: string): string {
   return text
     .slice(0, maxCharacters)
@@ -66,7 +66,7 @@ function isAboutAddress(errorCode: ErrorCode): boolean {
 
 /**
  * Returns true for codes that refuse the sender or the message, never the recipient (RFC 3463 3.2,
- * 3.7, 3.8): X.1.7, X.1.8, X.6 and X.7. Returns false for null.
+ * 3.7, 3.8): X.1.7, X.1.8, X.6 and X.7. False for null.
  */
 export function isOfSender(enhancedCode: string | null): boolean {
   return enhancedCode !== null && /^\d\.(?:1\.[78]$|[67]\.)/.test(enhancedCode);
@@ -84,8 +84,8 @@ function matches(rule: ReplyRule, reply: RemoteReply, detail: string, words: str
 export function findReplyRule(reply: RemoteReply): ReplyRule | null {
   const detail = reply.enhancedCode?.slice(2) ?? '';
   const words = plainWords(reply.text);
-  // Keeps X.7 (policy) as possibly about the recipient: servers use it for mailboxes too, so the
-  // words decide. A refusal with X.7 is never hard.
+  // X.7 (policy) may still be about the recipient: servers use it for mailboxes too, so the words
+  // decide. Such a refusal is never hard.
   const isOfRecipient = recipientVerbs.includes(reply.verb) && !/^(?:1\.[78]$|6\.)/.test(detail);
   const isCandidate = (rule: ReplyRule) => isOfRecipient || !isAboutAddress(rule.errorCode);
   return (
@@ -95,10 +95,9 @@ export function findReplyRule(reply: RemoteReply): ReplyRule | null {
 
 /**
  * Classifies a 4yz or 5yz reply, or the diagnostic of a bounce (`verb` is `DSN` or the answered
- * command that it names; `code` is null if it gives none). Returns `unknown`, not hard, if no rule
- * matches. Never hard for a temporary refusal, for an answer to connect, EHLO, AUTH or MAIL, or for
- * a code about the sender or the message. Takes time linear in the text, of which 4,096 characters
- * count.
+ * command, `code` may be null). Without a matching rule the result is `unknown` and not hard. Never
+ * hard for a temporary refusal, for an answer to connect, EHLO, AUTH or MAIL, or for a code about
+ * the sender or the message. Linear; reads 4,096 characters.
  */
 export function classifyReply(reply: RemoteReply): ReplyClass {
   const rule = findReplyRule(reply);
@@ -110,19 +109,19 @@ export function classifyReply(reply: RemoteReply): ReplyClass {
   };
 }
 
-/** The cause of a refusal, and the remedy without the facts of the mail. */
+/** Cause of a refusal, and the remedy before facts of the mail are filled in. */
 export interface KnownCause extends CauseWords {
   cause: Cause;
 }
 
-/** Tells whether a server makes every new sender wait, as greylists do. */
+/** Tells whether the server makes every new sender wait, like a greylist. */
 export function isGreylisting(reply: RemoteReply): boolean {
   return findReplyRule(reply)?.isWait === true && !tooManyRecipients.test(reply.text);
 }
 
 /**
- * Returns the cause that the words of a refusal name; null if they name none, or speak of another
- * `errorCode`.
+ * Returns the cause that the words of a refusal name; null if they name none, or belong to a
+ * different `errorCode`.
  */
 export function findCause(reply: RemoteReply, errorCode: string): KnownCause | null {
   const rule = findReplyRule(reply);

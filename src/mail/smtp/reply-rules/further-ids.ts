@@ -1,16 +1,16 @@
-// Message-IDs that a relay names in its 250, because it puts them in place of ours. Answers then
-// name the new id. The words decide, not the host: relays have many names, and gateways in front of
-// them.
+// Message-IDs that a relay names in its 250 reply, because it replaces our Message-ID. Answers to
+// the mail then refer to the new id. Rules match words, not hosts: relays have many names, and
+// gateways in front of them.
 
 interface IdRule {
-  /** The relay, for readers, and where useful the form of the id. */
+  /** Name of the relay for readers, if useful with the form of the id. */
   source: string;
   /**
-   * Matched against the text of the 250 without the codes; the group is the part of the id before
-   * the domain.
+   * Matched against the text of the 250 reply without codes. The group captures the id up to the
+   * domain.
    */
   words: RegExp;
-  /** A real reply, without codes (names changed). */
+  /** A real reply without codes (names changed). */
   example: string;
 }
 
@@ -28,10 +28,7 @@ export const idRules: readonly IdRule[] = [
   },
 ];
 
-/**
- * Returns the part before the domain of the id that a relay gave a mail; null if its 250 names no
- * id.
- */
+/** Returns the id that a relay gave a mail, up to the domain; null if the 250 reply names no id. */
 export function furtherIdIn(text: string): string | null {
   for (const { words } of idRules) {
     const id = words.exec(text)?.[1];

@@ -1,5 +1,5 @@
 // A rule of the classification, and helpers that turn a table of words into rules. The tables are
-// rules-*.ts. classify-reply.ts tries them from the top; the first match wins.
+// in rules-*.ts. classify-reply.ts tries all rules in order; the first match wins.
 import type { ErrorCode } from '../outcome.ts';
 import type { Cause } from './causes.ts';
 
@@ -8,28 +8,26 @@ export interface ReplyRule {
   /** Set if the words name the cause, which has a remedy. */
   cause?: Cause;
   /**
-   * Provider or software that sends these words; `any` if several do. Documentation only: texts
-   * pass through gateways, so the words decide, not the host that sent them.
+   * Provider or software that sends these words; `any` for several. For readers only: replies pass
+   * through gateways, so the host does not matter.
    */
   source: string;
   /**
-   * Matched against the text: addresses removed, white space collapsed to one space, at most 4,096
+   * Matched against the text, with addresses removed, white space collapsed, and at most 4,096
    * characters.
    */
   words?: RegExp;
-  /** Matched against the text too. */
+  /** Must match the text besides `words`. */
   alsoWords?: RegExp;
   /** Matched against `subject.detail` of the enhanced code (`1.1` of `5.1.1`). */
   enhanced?: RegExp;
-  /** Restricts the rule to these reply codes. */
+  /** If set, the rule only applies to these reply codes. */
   codes?: readonly number[];
-  /** Restricts the rule to answers to these commands. */
+  /** If set, the rule only applies to answers to these commands. */
   verbs?: readonly string[];
-  /**
-   * The server asks for fewer or slower mails, so the pace to the hosts of the server decreases.
-   */
+  /** Set if the server asks for fewer or slower mails, so that the rate to the server decreases. */
   isRateLimit?: true;
-  /** The server makes every new sender or recipient wait, regardless of reputation. */
+  /** Set if the server makes every new sender or recipient wait, regardless of reputation. */
   isWait?: true;
   /** A real reply (names changed), preceded by `VERB: ` if the command matters. */
   example: string;
@@ -51,7 +49,7 @@ export function causeRules(
   return wordRules(errorCode, rows).map((rule) => ({ ...rule, cause }));
 }
 
-/** Builds rules like `wordRules`, for words that ask for a slower pace. */
+/** Builds rules like `wordRules`, for words that ask for a lower rate. */
 export function rateRules(errorCode: ErrorCode, rows: readonly WordRow[]): ReplyRule[] {
   return wordRules(errorCode, rows).map((rule) => ({ ...rule, isRateLimit: true }));
 }

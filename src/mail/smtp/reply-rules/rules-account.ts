@@ -1,4 +1,4 @@
-// Refusals of a relay about our account, the senders of the account and the login (data).
+// Refusals of a relay about our account: its senders and the login (data).
 import { causeRules, type ReplyRule } from './rule.ts';
 
 const sender = causeRules('unverified-sender', 'policy', [

@@ -1,9 +1,9 @@
-// Refusals by policy of the receiving server, and faults of the dialogue and of the network path
+// Refusals by policy of the receiving server, protocol errors, and faults of the network path
 // (data). Also the fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
 import { type ReplyRule, wordRules } from './rule.ts';
 import { proofsByCode } from './rules-proof.ts';
 
-/** Comes before all rules about users: "relaying denied for unknown user" is about a route. */
+/** Precedes all rules about users, as "relaying denied for unknown user" is about the route. */
 const relaying: readonly ReplyRule[] = [
   ...wordRules('policy', [
     [
@@ -129,7 +129,7 @@ export const conductRules: readonly ReplyRule[] = [
   ...wayThere,
   ...expired,
   ...protocol,
-  // Codes that are more specific than "policy" come before that word.
+  // Codes that name a proof are more specific than the word "policy", so they precede it.
   ...proofsByCode,
   ...fallbacks.slice(0, -1).map(fallback),
   ...rules,

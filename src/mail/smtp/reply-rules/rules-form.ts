@@ -1,5 +1,5 @@
-// Refusals of the form of our mail (data). Tried first: providers wrap them in words about spam and
-// policy, and number them 5.7.1.
+// Refusals of the form of our mail (data). Tried first, because providers mix them with words about
+// spam and policy, and number them 5.7.1.
 import { causeRules, type ReplyRule } from './rule.ts';
 
 const dkim = causeRules('duplicate-dkim', 'protocol', [

@@ -1,6 +1,5 @@
 // Refusals about a mailbox (full, unknown, closed) or the domain of a mailbox (data). Only the
-// tables of domains and recipients make a bounce hard, so each of their entries must be
-// unmistakable.
+// rules about domains and recipients make a bounce hard, so these words must be unmistakable.
 import { type ReplyRule, wordRules } from './rule.ts';
 
 const full = wordRules('mailbox-full', [
@@ -152,7 +151,7 @@ const recipient = wordRules('invalid-recipient', [
 
 const ambiguous: readonly ReplyRule[] = [
   {
-    // Outlook.com documents 5.5.0 as an unknown mailbox.
+    // Outlook.com documents 5.5.0 for an unknown mailbox.
     errorCode: 'invalid-recipient',
     source: 'microsoft',
     enhanced: /^5\.0$/,
@@ -160,7 +159,7 @@ const ambiguous: readonly ReplyRule[] = [
     example: '550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302)',
   },
   {
-    // RFC 5321 gives these words for any 550. They are about the mailbox only as an answer to RCPT.
+    // RFC 5321 gives these words for any 550, so they mean the mailbox only in an answer to RCPT.
     errorCode: 'invalid-recipient',
     source: 'gmx',
     words:
@@ -171,7 +170,7 @@ const ambiguous: readonly ReplyRule[] = [
   },
 ];
 
-/** All rules about mailboxes, in the order of their trial. */
+/** All rules about mailboxes, in the order of matching. */
 export const mailboxRules: readonly ReplyRule[] = [
   ...full,
   ...tooLarge,

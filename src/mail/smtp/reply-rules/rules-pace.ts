@@ -1,5 +1,5 @@
-// Refusals about the rate and volume of our mail (data). First of the tables: a server that asks
-// for a slower pace often names reputation, spam or a user in the same reply.
+// Refusals about the rate and volume of our mail (data). Tried before the tables below: a server
+// that asks for a lower rate often names reputation, spam or a user in the same reply.
 import { type ReplyRule, rateRules, wordRules } from './rule.ts';
 
 const reputationPace = rateRules('blocked', [
@@ -117,5 +117,5 @@ const waits = wordRules('policy', [
   ],
 ]).map((rule): ReplyRule => ({ ...rule, isWait: true }));
 
-/** All rules about pace, in the order of their trial. */
+/** All rules about the rate, in the order of matching. */
 export const paceRules: readonly ReplyRule[] = [...reputationPace, ...pace, ...waits];

@@ -1,13 +1,13 @@
 // Refusals for a missing proof (data): reverse DNS, SPF, DKIM, DMARC, TLS. Each proof has a remedy.
-// The same words come with 4yz as a slower pace, and with 5yz as a refusal.
+// With 4yz the same words ask for a lower rate, with 5yz they refuse.
 import type { ErrorCode } from '../outcome.ts';
 import type { Cause } from './causes.ts';
 import { causeRules, type ReplyRule, type WordRow } from './rule.ts';
 
-/** Words of a 4yz reply that asks for a slower pace until the proof is there. */
+/** Words of a 4yz reply that asks for a lower rate until the proof exists. */
 const slowed = /rate[- ]limit|temporarily (?:deferred|limited)/i;
 
-/** Builds each rule twice: where the reply also limits the rate, and where it only refuses. */
+/** Builds each rule twice: for replies that limit the rate, and for replies that refuse. */
 function bothRules(cause: Cause, errorCode: ErrorCode, rows: readonly WordRow[]): ReplyRule[] {
   return causeRules(cause, errorCode, rows).flatMap((rule): ReplyRule[] => [
     { ...rule, alsoWords: slowed, isRateLimit: true, example: `${rule.example} (rate limited)` },
@@ -97,9 +97,9 @@ const nullMx = causeRules('null-mx', 'policy', [
 ]);
 
 /**
- * Codes that name a proof without words (RFC 7372). 5.7.27, 5.7.29 and 5.7.30 are missing: they
- * mean SPF, TLS and DKIM at Gmail, but a null MX, ARC and REQUIRETLS in their RFCs. There the words
- * decide.
+ * Codes that name a proof without words (RFC 7372). 5.7.27, 5.7.29 and 5.7.30 are missing: Gmail
+ * uses them for SPF, TLS and DKIM, but their RFCs for a null MX, ARC and REQUIRETLS. For these only
+ * words decide.
  */
 const codes: readonly (readonly [Cause, ErrorCode, enhanced: RegExp, example: string])[] = [
   ['dkim-failed', 'auth-failed', /^7\.2[0-2]$/, '550 5.7.20 Nope'],
@@ -110,7 +110,7 @@ const codes: readonly (readonly [Cause, ErrorCode, enhanced: RegExp, example: st
   ['dmarc-policy', 'auth-failed', /^7\.509$/, '550 5.7.509 Nope'],
 ];
 
-/** Rules by code alone, for replies without telling words. */
+/** Rules by code alone, for replies without clear words. */
 export const proofsByCode: readonly ReplyRule[] = codes.map(
   ([cause, errorCode, enhanced, example]) => ({
     errorCode,

@@ -1,6 +1,6 @@
-// Refusals of the sender by reputation or authentication, or of the content (data). They come
-// before all rules about recipients: servers report such refusals as 5.1.1, and our bad reputation
-// must not block an address.
+// Refusals of the sender by reputation or authentication, or of the content (data). They precede
+// all rules about recipients: some servers answer 5.1.1 for them, and our reputation must not block
+// an address.
 import { type ReplyRule, wordRules } from './rule.ts';
 
 /** Replies that the words of later tables would misread. */
@@ -56,8 +56,8 @@ const exceptions: readonly ReplyRule[] = [
 ];
 
 /**
- * Faults of our domain, HELO name or header. Never the recipient's fault, however a server words
- * them.
+ * Faults of our domain, HELO name or header. The recipient is never at fault, whatever the words
+ * say.
  */
 const ofOurs: readonly ReplyRule[] = [
   {
@@ -76,7 +76,7 @@ const ofOurs: readonly ReplyRule[] = [
     example: '550 From domain does not exist',
   },
   {
-    // Without an enhanced code about the recipient, the invalid name is ours, from HELO or MAIL.
+    // Without an enhanced code about the recipient, so the invalid name is ours, from HELO or MAIL.
     errorCode: 'policy',
     source: 'any',
     enhanced: /^(?:0\.0|5\.\d|)$/,
@@ -241,11 +241,10 @@ const authentication: readonly ReplyRule[] = [
   },
 ];
 
-/** All rules about reputation, in the order of their trial. */
+/** All rules about reputation, in the order of matching. */
 export const reputationRules: readonly ReplyRule[] = [
   ...exceptions,
-  // Comes before the rest because of replies such as "blocked because the sender is
-  // unauthenticated".
+  // Precedes the rest, because of replies such as "blocked because the sender is unauthenticated".
   ...authentication,
   ...blocked,
   ...spam,

@@ -1,5 +1,5 @@
 // Commands and replies over a socket: matches replies to commands and refuses unsolicited bytes.
-// Time limits are in patience.ts, the dialogue itself in session.ts and open.ts.
+// Time limits are in patience.ts, the SMTP dialogue in session.ts and open.ts.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../platform/runtime/clock.ts';
 import type { RemoteReply } from '../outcome.ts';
@@ -10,7 +10,7 @@ import { printable, ReplyParser, type SmtpReply, toRemoteReply } from './reply.t
 import { replyTimeoutMs, type SmtpTimeouts, type Verb } from './timeouts.ts';
 import type { Transcript } from './transcript.ts';
 
-/** A command; `shown` replaces it in the transcript if it carries credentials. */
+/** A command. In the transcript `shown` replaces a command with credentials. */
 export interface Command {
   verb: Verb;
   line: string;
@@ -32,8 +32,7 @@ interface ReplyWait extends Settle {
 
 /**
  * Largest data block that is copied into a single write. Up to this size a copy is cheaper than a
- * gathered write (by 4 µs for 3 KB). The kernel accepts it at once, so the next message can follow
- * in the same write.
+ * gathered write (by 4 µs for 3 KB), and the next message can follow in the same write.
  */
 const copyBytes = 16 * 1024;
 
@@ -47,7 +46,7 @@ const copyBytes = 16 * 1024;
  * closed   | none       | none      | ignored; every call rejects with `fault`
  */
 export class SmtpChannel {
-  /** Transcript for all further commands and replies. */
+  /** Transcript of all following commands and replies. */
   transcript: Transcript;
   /** Called once after the channel has closed, for any reason. */
   onClosed: (() => void) | null = null;
@@ -56,14 +55,12 @@ export class SmtpChannel {
   readonly #patience: Patience;
   readonly #parser = new ReplyParser();
   #socket: Socket;
-  /**
-   * Pending waits, oldest first; the second, if any, is the envelope that was sent behind a dot.
-   */
+  /** Pending waits, oldest first. The second wait, if any, is for an envelope sent after a dot. */
   readonly #waits: ReplyWait[] = [];
   #drain: Settle | null = null;
   /**
-   * A data block held until the end of the loop turn: an envelope that arrives by then joins the
-   * write.
+   * A data block that is held until the end of the loop turn, so that an envelope begun by then
+   * joins the write.
    */
   #held: readonly Buffer[] | null = null;
   #fault: SmtpFault | null = null;
@@ -71,8 +68,8 @@ export class SmtpChannel {
   #deadline = noDeadline;
 
   /**
-   * `isPressed` returns true while queued deliveries wait for a place. Without it, every step may
-   * use the full time.
+   * `isPressed` returns true while queued deliveries need the connection. Without it, every step
+   * may take the full time.
    */
   constructor(
     socket: Socket,
@@ -95,7 +92,7 @@ export class SmtpChannel {
     return this.#socket;
   }
 
-  /** The command that awaits a reply, or the last command that did. */
+  /** The command that waits for a reply, or the last command that did. */
   get verb(): Verb {
     return this.#verb;
   }
@@ -104,9 +101,7 @@ export class SmtpChannel {
     return this.#fault === null;
   }
 
-  /**
-   * Closes the channel if the steps begun before the next call take more than `totalMs` from now.
-   */
+  /** Closes the channel if the steps until the next call take more than `totalMs`. */
   limitTotal(totalMs: number): void {
     this.#deadline = { at: this.#clock.elapsed() + totalMs, totalMs };
   }
@@ -132,8 +127,8 @@ export class SmtpChannel {
   }
 
   /**
-   * Writes all commands at once (RFC 2920) and resolves once each has a reply in `replies`.
-   * Rejects with a fault, also for a 421; `replies` then holds the replies that came before it.
+   * Writes all commands at once (RFC 2920) and resolves once each has a reply in `replies`. Rejects
+   * with a fault, also for a 421; `replies` then has the earlier replies.
    */
   exchange(commands: readonly Command[], replies: SmtpReply[]): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
@@ -150,8 +145,8 @@ export class SmtpChannel {
 
   /**
    * Sends a data block (data.ts) and returns the reply to the dot. Calls `onTail` for a small
-   * block: an `exchange` that it begins, directly or within its promises, leaves in the same write,
-   * as RFC 2920 3.1 allows for commands behind a message.
+   * block: an `exchange` that `onTail` begins, directly or in promises, joins the same write (RFC
+   * 2920 3.1).
    * @throws SmtpFault
    */
   async sendBlock(
@@ -188,14 +183,14 @@ export class SmtpChannel {
     this.#listen(socket);
   }
 
-  /** Stops reading, so that the TLS handshake receives its own bytes. */
+  /** Stops reading, so that the TLS handshake receives the following bytes. */
   stopReading(): void {
     this.#socket.off('data', this.#onData);
   }
 
   /**
-   * Closes the channel at once; pending calls reject with `fault`. Returns the fault that closed
-   * the channel.
+   * Closes the channel at once. Pending calls reject with the fault that closed the channel, which
+   * is also returned.
    */
   fail(fault: SmtpFault): SmtpFault {
     if (this.#fault) return this.#fault;
@@ -246,8 +241,8 @@ export class SmtpChannel {
   };
 
   /**
-   * Judges bytes that arrived while some of ours are still unsent. Over TLS a finished write is
-   * reported a loop turn late. The reply is early only if bytes are still unsent after that turn.
+   * Handles bytes that arrived while our bytes seem unsent. Over TLS a finished write is reported a
+   * loop turn late, so the reply is early only if bytes are still unsent after that turn.
    */
   #judgeLater(chunk: Buffer): void {
     this.#socket.pause();
@@ -276,7 +271,7 @@ export class SmtpChannel {
     else if (hasReplies) this.#arm();
   }
 
-  /** Assigns the reply to the oldest pending command. Returns true once nothing is pending. */
+  /** Assigns the reply to the oldest pending command. Returns true if nothing remains pending. */
   #take(reply: SmtpReply, rest: readonly SmtpReply[]): boolean {
     const [wait] = this.#waits;
     if (!wait) return true;
@@ -295,7 +290,7 @@ export class SmtpChannel {
     const behind = this.#waits[1];
     if (behind) {
       this.#waits.shift();
-      // The server starts on this envelope only now, however long the dot before it took.
+      // The server begins with this envelope only now, so the time before does not count.
       const { at, totalMs } = behind.deadline;
       behind.deadline = { at: Math.max(at, this.#clock.elapsed() + totalMs), totalMs };
       wait.replies.push(reply);
@@ -304,8 +299,8 @@ export class SmtpChannel {
       return false;
     }
     const isLast = rest.length === 0 && this.#parser.isBetweenReplies;
-    // A farewell may follow the reply to the dot in the same packet. Anything else means that
-    // replies are out of step, and that this reply may answer an earlier command.
+    // A farewell may follow the reply to the dot in the same packet. Any further reply means that
+    // replies are out of step, so this reply may answer an earlier command.
     const isFarewell = rest.length === 1 && (rest[0]?.code === 421 || rest[0]?.code === 221);
     const isFinal = this.#verb === 'dot' || this.#verb === 'QUIT';
     if (!isLast && !(isFinal && isFarewell && this.#parser.isBetweenReplies)) {
@@ -347,7 +342,7 @@ export class SmtpChannel {
     });
   }
 
-  /** Holds the block until the promises that `onTail` resolves have run. */
+  /** Holds the block until promises that `onTail` resolves have run. */
   #hold(block: readonly Buffer[], onTail: (() => void) | undefined): void {
     this.#held = block;
     if (!onTail) {
@@ -358,7 +353,7 @@ export class SmtpChannel {
     onTail();
   }
 
-  /** Writes the held block, with `behind` in the same write. */
+  /** Writes the held block and `behind` in a single write. */
   #writeHeld(behind: string): void {
     const held = this.#held;
     this.#held = null;
@@ -375,8 +370,8 @@ export class SmtpChannel {
 }
 
 /**
- * Converts the end of the session into a fault for commands that were sent ahead: the server did
- * not process them.
+ * Converts the end of the session into a fault of commands that the server did not process, because
+ * they were sent ahead.
  */
 function unheard({ kind, reply, isLoss }: SmtpFault, { commands }: ReplyWait): SmtpFault {
   return new SmtpFault(kind, { ...reply, verb: commands[0]?.verb ?? reply.verb }, isLoss);

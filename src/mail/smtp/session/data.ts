@@ -1,5 +1,5 @@
-// The data block of DATA: dot-stuffing and the final dot (RFC 5321 4.5.2). Changes no line end: the
-// content belongs to the composer.
+// The data block of DATA: dot-stuffing and the final dot (RFC 5321 4.5.2). Leaves line ends
+// unchanged, because the composer decides them.
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -7,20 +7,20 @@ const dot = 0x2e;
 const oneDot = Buffer.from('.');
 const end = Buffer.from('.\r\n');
 const endWithLineBreak = Buffer.from('\r\n.\r\n');
-/** Most stuffed dots for which a chunk is cut into views; beyond, a single copy is cheaper. */
+/** Most stuffed dots for which a chunk is split into views. For more dots, a copy is cheaper. */
 const maxViews = 32;
 
 /**
- * Returns the start offsets of lines in `chunk` that begin with a dot. `isAtLineStart` says whether
- * the first byte begins a line.
+ * Returns the start offsets of lines in `chunk` that begin with a dot. `isAtLineStart`: the first
+ * byte begins a line.
  */
 function findLeadingDots(chunk: Buffer, isAtLineStart: boolean): number[] {
   const found = isAtLineStart && chunk[0] === dot ? [0] : [];
   for (let at = chunk.indexOf('\n.'); at !== -1; at = chunk.indexOf('\n.', at + 2)) {
     found.push(at + 1);
   }
-  // A lone CR counts too: some servers treat it as a line end, and `\r.\r` would end the message
-  // there (SMTP smuggling). The search above finds `\r\n.`.
+  // A lone CR counts too: for some servers it ends a line, so that `\r.\r` would end the message
+  // (SMTP smuggling). The search above finds `\r\n.`.
   for (let at = chunk.indexOf('\r.'); at !== -1; at = chunk.indexOf('\r.', at + 2)) {
     found.push(at + 1);
   }
@@ -54,8 +54,8 @@ function cutStuffed(chunk: Buffer, dots: readonly number[]): Buffer[] {
 }
 
 /**
- * Returns the message as sent on the wire, with the final dot. Chunks without a leading dot are
- * passed through uncopied. A message that does not end with CRLF gets a CRLF (RFC 5321 4.1.1.4).
+ * Returns the bytes to send for a message, with the final dot. Chunks without a leading dot are not
+ * copied. A message that does not end with CRLF gets a CRLF (RFC 5321 4.1.1.4).
  */
 export function toDataBlock(message: readonly Buffer[]): Buffer[] {
   const block: Buffer[] = [];

@@ -1,6 +1,6 @@
 // Opens an SMTP session: TCP, banner, EHLO, STARTTLS (RFC 5321 3.1, 3207), AUTH (RFC 4954) with
-// PLAIN (RFC 4616) or LOGIN. session.ts takes over the open session. The caller decides whether an
-// address may be dialled.
+// PLAIN (RFC 4616) or LOGIN. session.ts uses the open session. The caller checks whether the
+// address is allowed.
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { codeOf, messageOf } from '../../../platform/errors.ts';
@@ -16,31 +16,33 @@ import { certificatesOf, describeProof, describeTls, secure } from './tls.ts';
 import { Transcript } from './transcript.ts';
 
 /**
- * `opportunistic`: STARTTLS if offered, unverified; plain text if it is not offered or fails.
- * `required`: STARTTLS or no session. `implicit`: TLS from the first byte. `none`: plain text.
+ * Use of TLS. `opportunistic`: STARTTLS if offered, unverified; else plain text. `required`:
+ * STARTTLS, or no session. `implicit`: TLS from the first byte. `none`: plain text.
  */
 export type TlsMode = 'opportunistic' | 'required' | 'implicit' | 'none';
 
 export interface OpenOptions {
-  /** MX or relay name, for SNI, certificate and trace. */
+  /** Name of the MX host or relay, for SNI, certificate and trace. */
   host: string;
   address: string;
   port: number;
   /** Our name in EHLO. */
   helloName: string;
   tls: TlsMode;
-  /** Refuses a certificate that does not prove `host`. */
+  /** Whether to refuse a certificate that does not prove `host`. */
   verifyCertificate: boolean;
-  /** Refuses a certificate that these records do not prove; replaces `verifyCertificate`. */
+  /** Records that must prove the certificate, instead of `verifyCertificate`. */
   dane?: DaneReference;
   auth?: Credentials;
-  /** Permits credentials without TLS (loopback and our own network). */
+  /** Whether credentials may be sent without TLS (on loopback and our own network). */
   allowClearAuth: boolean;
   timeouts?: Partial<SmtpTimeouts>;
   clock: Clock;
   connector: Connector;
   signal?: AbortSignal;
-  /** Returns true while queued deliveries wait for a place: a silent server then gets less time. */
+  /**
+   * Returns true while queued deliveries need the connection: silent servers then get less time.
+   */
   isPressed?: () => boolean;
 }
 
@@ -70,8 +72,8 @@ function toOpening(error: unknown, transcript: Transcript): Opening {
 }
 
 /**
- * Returns true if the session may be retried in plain text. Never falls back after injected bytes:
- * the server or the network cannot be trusted.
+ * Returns true if the session may be retried in plain text. Never after injected bytes: the server
+ * or the network cannot be trusted.
  */
 function canGoOnInPlain(error: unknown, { tls, signal }: OpenOptions): boolean {
   if (tls !== 'opportunistic' || signal?.aborted) return false;
@@ -98,7 +100,7 @@ async function open(options: OpenOptions, transcript: Transcript): Promise<SmtpS
   }
 }
 
-/** Dials the TCP connection, with TLS around it in implicit mode. */
+/** Opens the TCP connection, with TLS in implicit mode. */
 async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcript) {
   const refuse = (text: string, enhancedCode: string) => {
     transcript.note(text);
@@ -109,7 +111,7 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
     socket = await dialSocket({ ...options, timeoutMs });
   } catch (error) {
     const { reply, kind } = refuse(messageOf(error), '4.4.1');
-    // Marks a reset: the server had accepted the connection, so it can be reached.
+    // Marks a reset as a loss: the server had accepted the connection, so it can be reached.
     throw new SmtpFault(kind, reply, codeOf(error) === 'ECONNRESET');
   }
   socket.setNoDelay(true);
@@ -122,8 +124,8 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
 }
 
 /**
- * Closes the session after an unexpected reply. A reply that is neither the expected reply nor a
- * refusal puts the session out of step.
+ * Closes the session after an unexpected reply. After a reply that is neither expected nor a
+ * refusal, replies are out of step.
  */
 function refuseReply(channel: SmtpChannel, reply: SmtpReply, verb: Verb): SmtpFault {
   const kind = reply.code >= 400 ? 'refused' : 'protocol';
@@ -148,7 +150,7 @@ async function greet(
     return { offered, tls: null, certificates: [] };
   }
   const secured = await startTls(channel, offered, options, timeouts.connectMs);
-  // Capabilities that were offered in plain text may be forged (RFC 3207 4.2).
+  // Capabilities offered before TLS may be forged (RFC 3207 4.2), so EHLO is sent again.
   return { offered: await sayHello(channel, options.helloName), ...secured };
 }
 
@@ -214,8 +216,8 @@ function toBase64(text: string): string {
 }
 
 /**
- * Replies to AUTH PLAIN after which LOGIN may still work: servers offer PLAIN and do not know it,
- * or know the password for LOGIN alone.
+ * Replies to AUTH PLAIN after which LOGIN may still work: some servers offer PLAIN without
+ * supporting it, or know the password for LOGIN only.
  */
 const mayKnowLogin: readonly number[] = [502, 504, 535];
 const unknownMethod: readonly number[] = [502, 504];
@@ -249,7 +251,7 @@ async function authLogin(
 
 /**
  * Tries LOGIN once after a refusal of PLAIN. Returns the refusal of PLAIN if the server does not
- * know LOGIN either, or closes the connection.
+ * know LOGIN, or closes the connection.
  */
 async function loginAfterPlain(
   channel: SmtpChannel,
@@ -275,8 +277,9 @@ function checkLogin(channel: SmtpChannel, reply: SmtpReply): void {
 }
 
 /**
- * Logs in by PLAIN, else by LOGIN; with both offered, LOGIN follows a refusal of PLAIN once.
- * @throws SmtpFault of kind `auth` if the server refuses or offers no method that we know
+ * Logs in by PLAIN, or else by LOGIN. If the server offers both, LOGIN follows once after a refusal
+ * of PLAIN.
+ * @throws SmtpFault of kind `auth` if the server refuses, or offers no known method
  */
 async function authenticate(
   channel: SmtpChannel,

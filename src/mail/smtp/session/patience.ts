@@ -1,27 +1,27 @@
-// Time limits for the steps of a session: the limit of the step, the rest of a limit over several
-// steps, and a shorter limit while queued deliveries wait for the place. channel.ts defines the
+// Time limits for the steps of a session: the limit of the step, the remaining time of several
+// steps, and a shorter limit while queued deliveries need the connection. channel.ts defines the
 // steps.
 import type { Clock } from '../../../platform/runtime/clock.ts';
 
-/** Interval at which a long step checks again whether queued deliveries wait. */
+/** Interval at which a long step checks again whether queued deliveries need the connection. */
 const lookAgainMs = 5_000;
 
-/** The end of a time limit over several steps. */
+/** End of a time limit for several steps. */
 export interface Deadline {
   at: number;
-  /** The full length of the limit when it was set. */
+  /** Length of the limit when it was set. */
   totalMs: number;
 }
 
 export const noDeadline: Deadline = { at: Number.POSITIVE_INFINITY, totalMs: 0 };
 
-/** A step that has not ended. */
+/** A step that has not ended yet. */
 interface Step {
-  /** Text for the fault if the step takes too long. */
+  /** Text of the fault if the step takes too long. */
   what: string;
   since: number;
   limitMs: number;
-  /** Full length of the limit over several steps if it ends before the step's own; else 0. */
+  /** Length of the limit for several steps, if it ends before the step's own limit; else 0. */
   totalMs: number;
   givesWay: boolean;
 }
@@ -34,8 +34,8 @@ export class Patience {
   #cancelTimer: (() => void) | null = null;
 
   /**
-   * `isPressed` returns true while queued deliveries wait for a place; they get this place after
-   * `pressedMs`.
+   * `isPressed` returns true while queued deliveries need the connection; after `pressedMs` they
+   * get it.
    */
   constructor(
     clock: Clock,
@@ -50,7 +50,7 @@ export class Patience {
   }
 
   /**
-   * Starts a deadline per step: bytes that trickle in do not extend it. A step with `isFinal`
+   * Starts the time limit of a step, which arriving bytes do not extend. A step with `isFinal`
    * never yields to queued deliveries, because the server may have accepted the message.
    */
   watch(what: string, stepMs: number, isFinal: boolean, { at, totalMs }: Deadline): void {
@@ -65,7 +65,7 @@ export class Patience {
     });
   }
 
-  /** Ends the step and the timer. */
+  /** Ends the step and its timer. */
   end(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;

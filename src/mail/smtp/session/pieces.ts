@@ -1,7 +1,7 @@
-// Cuts a data block into pieces of about 64 KB and writes each to the socket at once, uncopied.
+// Cuts a data block into pieces of about 64 KB, and writes each piece in a single call, uncopied.
 import type { Socket } from 'node:net';
 
-/** Size of a piece; the kernel must accept each within `progressMs`. */
+/** Size of a piece. The kernel must accept each piece within `progressMs`. */
 const pieceBytes = 64 * 1024;
 
 /** Groups the buffers of a block into pieces of about 64 KB. */

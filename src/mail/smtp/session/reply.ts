@@ -1,9 +1,9 @@
-// Parses SMTP replies (RFC 5321 4.2), strictly and within bounds, since a hostile server may write
-// them. Also reads the capabilities in the reply to EHLO (RFC 5321 4.1.1.1), as far as we use them.
+// Parses SMTP replies (RFC 5321 4.2) strictly and within bounds, because a server may be hostile.
+// Also reads the capabilities in the reply to EHLO (RFC 5321 4.1.1.1), as far as we use them.
 // channel.ts matches replies to commands.
 import type { RemoteReply } from '../outcome.ts';
 
-/** A complete reply; `lines` are the texts after the code, each cut to 2,000 characters. */
+/** A complete reply; `lines` have the texts after the code, each cut to 2,000 characters. */
 export interface SmtpReply {
   code: number;
   lines: string[];
@@ -16,11 +16,11 @@ const maxTextLength = 1_000;
 
 const codePattern = /^[2-5][0-9]{2}(?:[ -]|$)/;
 const enhancedPattern = /^([245]\.[0-9]{1,3}\.[0-9]{1,3})(?: |$)/;
-/** Characters that could confuse a log, a terminal or a header that quotes the reply. */
+/** Characters that could confuse a log, a terminal or a header with the text. */
 const unprintable = /[\p{C}\p{Z}]+/gu;
 const plainAscii = /^[\x20-\x7e]*$/;
 
-/** Splits the incoming bytes into replies. Unusable once it has a `problem`. */
+/** Splits incoming bytes into replies. Unusable after a `problem`. */
 export class ReplyParser {
   #partialLine = '';
   #replyBytes = 0;
@@ -28,7 +28,7 @@ export class ReplyParser {
   #lines: string[] = [];
   #problem: string | null = null;
 
-  /** The reason why the bytes after the last reply are invalid; nothing after it can be trusted. */
+  /** Reason why the bytes after the last reply are invalid. No later byte can be trusted. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -39,13 +39,13 @@ export class ReplyParser {
   }
 
   /**
-   * Takes the next bytes and returns the replies that they complete. Sets `problem` for NUL, a line
-   * without a code, a code that changes within a reply, and more than 100 lines or 64 KB in a
-   * reply.
+   * Takes the next bytes, and returns the replies that they complete. Sets `problem` for NUL, a
+   * line without a code, a code that changes within a reply, and a reply of more than 100 lines or
+   * 64 KB.
    */
   push(chunk: Buffer): SmtpReply[] {
-    // Each byte becomes a character, so lengths match the wire; a text is decoded when the line is
-    // kept.
+    // Each byte becomes a character, so that lengths match the sent bytes. Texts are decoded when a
+    // line is kept.
     const text = chunk.toString('latin1');
     const replies: SmtpReply[] = [];
     let start = 0;
@@ -108,7 +108,7 @@ export function printable(text: string): string {
   return plainAscii.test(text) ? text : text.replace(unprintable, ' ').trim();
 }
 
-/** Converts a reply for an outcome; `verb` is the answered command. */
+/** Converts a reply for an outcome; `verb` is the command that was answered. */
 export function toRemoteReply(reply: SmtpReply, verb: string): RemoteReply {
   const enhancedCode = enhancedPattern.exec(reply.lines[0] ?? '')?.[1] ?? null;
   const texts = enhancedCode
@@ -122,12 +122,12 @@ export function toRemoteReply(reply: SmtpReply, verb: string): RemoteReply {
 
 export interface Capabilities {
   pipelining: boolean;
-  /** Largest message in octets (RFC 1870); null: SIZE not offered; 0: offered without a limit. */
+  /** Largest message in octets (RFC 1870); null without SIZE; 0 for SIZE without a limit. */
   size: number | null;
   eightBitMime: boolean;
   smtpUtf8: boolean;
   startTls: boolean;
-  /** SASL mechanisms, upper case. */
+  /** SASL mechanisms in upper case. */
   auth: readonly string[];
   chunking: boolean;
   dsn: boolean;

@@ -1,16 +1,16 @@
-// Time limits for each step of an SMTP session and for several together; bytes that trickle in do
-// not extend them. Before the dot they are shorter than the minutes of RFC 5321 4.5.3.2: a stalled
-// connection blocks waiting deliveries, and a retry loses nothing. They still allow for slow
-// servers: greeting delays (half a minute), greylisting and look-ups of each recipient. After the
-// dot an early end would make duplicates, so the limit follows the RFC.
+// Time limits of the steps of an SMTP session, and of several steps together; arriving bytes do not
+// extend them. Before the dot they are shorter than the minutes of RFC 5321 4.5.3.2: a stalled
+// connection blocks queued deliveries, and a retry loses nothing. They still allow for greeting
+// delays (half a minute), greylisting and look-ups of each recipient. After the dot an early end
+// would make duplicates, so the limit follows the RFC.
 
 export interface SmtpTimeouts {
-  /** Limit for the TCP connection; the TLS handshake has as long again. */
+  /** Limit for the TCP connection. The TLS handshake has the same limit again. */
   connectMs: number;
   bannerMs: number;
   /** Limit for each reply to EHLO, STARTTLS, AUTH, MAIL, RCPT and RSET. */
   commandMs: number;
-  /** Limit for the 354 to DATA. */
+  /** Limit for the reply 354 to DATA. */
   dataMs: number;
   /** Limit for each 64 KB of the message. */
   progressMs: number;
@@ -21,11 +21,11 @@ export interface SmtpTimeouts {
   openingMs: number;
   /** Limit for the replies to MAIL, RCPT and DATA together, plus `recipientMs` per recipient. */
   envelopeMs: number;
-  /** Time added to `envelopeMs` for each recipient, since servers look each of them up. */
+  /** Time added to `envelopeMs` for each recipient, because servers look up each recipient. */
   recipientMs: number;
-  /** Limit for a message, from the 354 to the reply to the dot. */
+  /** Limit for a message, from the reply 354 to the reply to the dot. */
   deliveryMs: number;
-  /** Limit for each step before the dot while queued deliveries wait for a place. */
+  /** Limit for each step before the dot, while queued deliveries need the connection. */
   pressedMs: number;
 }
 

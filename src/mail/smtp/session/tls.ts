@@ -1,5 +1,5 @@
-// The TLS side of an SMTP connection: the handshake over an open socket, for STARTTLS (RFC 3207)
-// and for TLS from the first byte (RFC 8314), with the check of the certificate.
+// TLS of an SMTP connection: the handshake over an open socket, for STARTTLS (RFC 3207) and for TLS
+// from the first byte (RFC 8314), and the check of the certificate.
 import type { TLSSocket } from 'node:tls';
 import { type HandshakeOptions, handshake } from '../../../platform/net/tls-handshake.ts';
 import { type DaneReference, findDaneProblem } from '../dane.ts';
@@ -10,11 +10,11 @@ const mostCertificates = 5;
 const longestSubject = 200;
 
 interface SecureOptions extends HandshakeOptions {
-  /** Verifies by these TLSA records instead of the certificate authorities. */
+  /** TLSA records that verify the certificate instead of the certificate authorities. */
   dane?: DaneReference | undefined;
 }
 
-/** Resolves with the encrypted socket. On any failure destroys it and rejects with an Error. */
+/** Resolves with the encrypted socket. A failure destroys the socket and rejects. */
 export function secure({ dane, ...options }: SecureOptions): Promise<TLSSocket> {
   if (!dane) return handshake(options);
   const { clock } = options;
@@ -31,7 +31,7 @@ export function describeTls(socket: TLSSocket): string {
   return `${socket.getProtocol() ?? 'TLS'} ${cipher.standardName ?? cipher.name}`;
 }
 
-/** Returns the certificates that the server showed, the server certificate first: five at most. */
+/** Returns the certificates of the server, leaf first: five at most. */
 export function certificatesOf(socket: TLSSocket): PeerCertificate[] {
   const shown: PeerCertificate[] = [];
   let next = socket.getPeerX509Certificate();
@@ -44,7 +44,7 @@ export function certificatesOf(socket: TLSSocket): PeerCertificate[] {
   return shown;
 }
 
-/** Describes in words how the identity of the server is proven. */
+/** Describes how the identity of the server is proven. */
 export function describeProof(socket: TLSSocket, dane: DaneReference | undefined): string {
   if (dane) return 'certificate proven by DANE';
   if (socket.authorized) return 'certificate proven';

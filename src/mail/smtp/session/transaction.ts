@@ -1,39 +1,39 @@
 // An SMTP transaction: MAIL and RCPT with the parameters that the server's capabilities allow (RFC
-// 5321, 1870, 6152, 6531, 3461, 8689), refusals before a byte is sent, and the answer of each
-// recipient. Builds text; session.ts sends it.
+// 5321, 1870, 6152, 6531, 3461, 8689), refusals before anything is sent, and the answer of each
+// recipient. Builds the commands; session.ts sends them.
 
 import type { ErrorCode, FaultKind, RemoteReply } from '../outcome.ts';
 import type { Command } from './channel.ts';
 import type { Capabilities } from './reply.ts';
 
-/** Success and failure reports requested from a relay (RFC 3461). */
+/** Reports of success and failure requested from a relay (RFC 3461). */
 export interface DsnRequest {
-  /** Identifier returned in the report; any printable text. */
+  /** Identifier that the report repeats; any printable text. */
   envelopeId: string;
   returnContent: 'full' | 'headers';
   notify: readonly ('success' | 'failure' | 'delay')[];
 }
 
-/** A message with the envelope. */
+/** A message with its envelope. */
 export interface SmtpMail {
   /** Return path without angle brackets; empty for the null path. */
   from: string;
   recipients: readonly string[];
-  /** Header and body, lines ending in CRLF; dots are stuffed on the way out. */
+  /** Header and body with CRLF line ends. Dots are stuffed when the message is sent. */
   data: readonly Buffer[];
-  /** True if the header needs SMTPUTF8 (RFC 6531); the envelope is checked here. */
+  /** True if the header needs SMTPUTF8 (RFC 6531). This file checks the envelope. */
   smtpUtf8: boolean;
-  /** True if the body holds octets above 127. */
+  /** True if the body has octets above 127. */
   eightBit: boolean;
-  /** True if `eightBit` is needed: the message cannot be encoded for a server without 8BITMIME. */
+  /** True if the message cannot be encoded for a server without 8BITMIME. */
   needsEightBit?: boolean;
   /** Request for reports, sent if the server offers DSN. */
   dsn?: DsnRequest;
-  /** Sends REQUIRETLS (RFC 8689) if the server offers it: further hops must be encrypted too. */
+  /** Whether to send REQUIRETLS (RFC 8689) if offered, so that later servers use TLS too. */
   requireTls?: boolean;
 }
 
-/** A refusal of ours, before the server saw the message. */
+/** A refusal on our side, before the server received the message. */
 interface LocalRefusal {
   errorCode: ErrorCode;
   reply: RemoteReply;
@@ -53,7 +53,7 @@ function refuse(errorCode: ErrorCode, enhancedCode: string, text: string, verb: 
   return { errorCode, reply: { code: null, enhancedCode, text, verb } };
 }
 
-/** Returns the reason why this server cannot get the message at all, or null. */
+/** Returns the reason why this server cannot receive the message at all, or null. */
 function refuseMail(mail: SmtpMail, bytes: number, offered: Capabilities) {
   if (unsafeInPath.test(mail.from)) {
     return refuse('protocol', '5.1.7', 'the return path cannot be written on the wire', 'MAIL');
@@ -74,7 +74,7 @@ function refuseMail(mail: SmtpMail, bytes: number, offered: Capabilities) {
   return null;
 }
 
-/** Returns the reason why this server cannot be given the recipient, or null. */
+/** Returns the reason why the recipient cannot be sent to this server, or null. */
 function refuseRecipient(recipient: string, offered: Capabilities): LocalRefusal | null {
   if (recipient === '' || unsafeInPath.test(recipient)) {
     return refuse('protocol', '5.1.3', 'the address cannot be written on the wire', 'RCPT');
@@ -84,7 +84,7 @@ function refuseRecipient(recipient: string, offered: Capabilities): LocalRefusal
   return refuse('protocol', '5.6.7', text, 'RCPT');
 }
 
-/** Encodes xtext (RFC 3461 4): all but printable ASCII, and `+` and `=`, become `+HH`. */
+/** Encodes xtext (RFC 3461 4): `+`, `=` and everything beyond printable ASCII become `+HH`. */
 function toXtext(text: string): string {
   return Buffer.from(text)
     .toString('latin1')
@@ -93,11 +93,11 @@ function toXtext(text: string): string {
     });
 }
 
-/** Builds the MAIL command; `isUtf8`: header or envelope need SMTPUTF8. */
+/** Builds the MAIL command. `isUtf8`: the header or the envelope needs SMTPUTF8. */
 function mailLine(mail: SmtpMail, bytes: number, offered: Capabilities, isUtf8: boolean): string {
   let line = `MAIL FROM:<${mail.from}>`;
   if (offered.size !== null) line += ` SIZE=${bytes}`;
-  // attempt.ts encodes the message for a server without 8BITMIME (RFC 6152 3).
+  // For a server without 8BITMIME, attempt.ts has encoded the message already (RFC 6152 3).
   if (mail.eightBit && offered.eightBitMime) line += ' BODY=8BITMIME';
   if (isUtf8) line += ' SMTPUTF8';
   if (mail.requireTls && offered.requireTls) line += ' REQUIRETLS';
@@ -119,16 +119,16 @@ function rcptLine(recipient: string, mail: SmtpMail, offered: Capabilities): str
 }
 
 /**
- * The answer for a recipient. `replied`: the server's reply to `reply.verb`; only a 250 at `dot`
- * means that it accepted the message. `refused-here`: not sent to the server, with our reason.
- * `fault`: the session broke before this recipient had an answer; `isLoss` as in SmtpFault.
+ * Answer for a recipient. `replied`: the server's reply to `reply.verb`; only a 250 to `dot` means
+ * that the message was accepted. `refused-here`: refused on our side before sending. `fault`: the
+ * session broke before an answer; `isLoss` as in SmtpFault.
  */
 export type RecipientAnswer =
   | { kind: 'replied'; reply: RemoteReply }
   | { kind: 'refused-here'; errorCode: ErrorCode; reply: RemoteReply }
   | { kind: 'fault'; fault: FaultKind; reply: RemoteReply; isLoss: boolean };
 
-/** A message in progress: tracks which recipients still await an answer. */
+/** A message being sent: tracks the recipients without an answer. */
 export class MailTransaction {
   readonly mail: SmtpMail;
   readonly bytes: number;
@@ -152,7 +152,7 @@ export class MailTransaction {
     });
   }
 
-  /** True if at least one recipient remains for the server. */
+  /** True if at least one recipient is sent to the server. */
   get isWanted(): boolean {
     return this.#named.length > 0;
   }
@@ -161,7 +161,7 @@ export class MailTransaction {
     return this.#accepted > 0;
   }
 
-  /** Builds MAIL and one RCPT per recipient. */
+  /** Builds MAIL, and RCPT for each recipient. */
   envelope(): Command[] {
     const { mail, bytes } = this;
     const line = mailLine(mail, bytes, this.#offered, this.#isUtf8());
@@ -174,8 +174,8 @@ export class MailTransaction {
   }
 
   /**
-   * Returns true if the envelope or header needs SMTPUTF8. The envelope is checked too: the header
-   * does not contain the addresses of blind copies.
+   * Returns true if envelope or header need SMTPUTF8. The header lacks the addresses of blind
+   * copies, so the envelope is checked too.
    */
   #isUtf8(): boolean {
     const { smtpUtf8, from, recipients } = this.mail;
@@ -196,14 +196,14 @@ export class MailTransaction {
     if (index !== undefined) this.#answers[index] = answer;
   }
 
-  /** Sets the answer of all recipients without an answer. */
+  /** Sets the answer of all recipients that have none. */
   answerRest(answer: RecipientAnswer): void {
     for (const index of this.#named) this.#answers[index] ??= answer;
   }
 
   /**
    * Returns all answers.
-   * @throws Error if a recipient has no answer, which is a mistake in our code
+   * @throws Error if a recipient has no answer, which is a bug
    */
   answers(): RecipientAnswer[] {
     return this.#answers.map((answer) => {

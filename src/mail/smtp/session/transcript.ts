@@ -1,15 +1,15 @@
-// The dialogue of an attempt as shown in the attempt history, at most 4 KB. Callers leave out
-// message bytes and credentials.
+// The SMTP dialogue of an attempt as shown in the attempt history, at most 4 KB. Callers leave out
+// the message and credentials.
 import { printable, type SmtpReply } from './reply.ts';
 
-/** Limit in characters; a transcript that would exceed it ends with a line that says so. */
+/** Limit in characters. A longer transcript ends with a line that it was cut. */
 const maxLength = 4_000;
 const maxLineLength = 500;
-/** Shorter secrets are not hidden: this would garble ordinary words and protect nothing. */
+/** Shorter secrets are not hidden: hiding them would garble ordinary words and protect nothing. */
 const shortestSecret = 4;
 const cutMark = '(cut)\n';
 
-/** Lines `C: …` (client), `S: …` (server), `* …` (other events). */
+/** Lines begin with `C:` (client), `S:` (server) or `*` (further events). */
 export class Transcript {
   #text = '';
   #room = maxLength;
@@ -35,7 +35,7 @@ export class Transcript {
     this.#add('* ', line);
   }
 
-  /** Hides these strings in all further lines, even if the server repeats them. */
+  /** Hides these texts in all following lines, even if the server repeats them. */
   hide(secrets: readonly string[]): void {
     this.#secrets = secrets.filter((secret) => secret.length >= shortestSecret);
   }
@@ -45,7 +45,7 @@ export class Transcript {
     return this.#secrets.reduce((cut, secret) => cut.replaceAll(secret, '(hidden)'), text);
   }
 
-  /** Returns an empty transcript with the same secrets, for the next message on a session. */
+  /** Returns an empty transcript with the same secrets, for the next message of a session. */
   next(): Transcript {
     const next = new Transcript();
     next.#secrets = this.#secrets;
@@ -61,7 +61,7 @@ export class Transcript {
   }
 }
 
-/** Returns the lines of the server, and our notes on the connection. */
+/** Returns the lines of the server and the notes on the connection, without our commands. */
 export function serverLines(transcript: string): string {
   return transcript.replaceAll(/^C: .*\n/gm, '');
 }
