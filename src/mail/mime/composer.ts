@@ -16,7 +16,7 @@ import { toSevenBit } from './seven-bit.ts';
 
 /**
  * Composes a message (RFC 5322) without store, clock or randomness, so that a retry and a raw
- * download get the same bytes. Without attachments the result is no promise. Throws ComposeError
+ * download get the same bytes. Returns a promise only with attachments. Throws ComposeError
  * (or rejects with it) if a value for the header holds CR, LF, NUL or is otherwise unfit.
  */
 export function compose(input: ComposeInput | RawInput): Composed | Promise<Composed> {

@@ -49,7 +49,7 @@ export interface Scan {
   end: number;
   malformedLines: number;
   /**
-   * True if the header ends without an empty line: at white space, or at a line that is no field.
+   * True if the header ends without an empty line: at white space, or at a line without a field.
    */
   isUnseparated: boolean;
   cutBy: 'bytes' | 'lines' | 'fields' | null;
