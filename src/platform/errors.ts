@@ -3,10 +3,7 @@
 // commands/base/output/failure.ts). A refusal by a remote server is an Outcome
 // (src/mail/smtp/outcome.ts).
 
-/**
- * Reasons of refusals as the metrics count them (src/platform/runtime/metrics.ts): finer than
- * `_tag`.
- */
+/** Reasons of refusals in the metrics (src/platform/runtime/metrics.ts), finer than `_tag`. */
 export const refusalReasons = [
   'validation',
   'not-found',
@@ -34,19 +31,19 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** Name and description of response components (OpenAPI), by status. */
+/** Names and descriptions of response components in OpenAPI, by status. */
 type ErrorAnswers = Readonly<Record<number, readonly [name: string, description: string]>>;
 
-/** An error of the API as the OpenAPI document shows it (daemon/http/openapi/openapi-errors.ts). */
+/** An error of the API as in the OpenAPI document (daemon/http/openapi/openapi-errors.ts). */
 interface ErrorKind {
-  /** JSON Schemas of the fields besides `_tag`, in the order of the error object. */
+  /** JSON Schemas of the fields except `_tag`, in the order of the error object. */
   fields: Readonly<Record<string, object>>;
-  /** Fields that an error object may lack. */
+  /** Fields that an error object may omit. */
   optional?: readonly string[];
   answers?: ErrorAnswers;
-  /** Answers that the send operation declares instead (specification 4.1). */
+  /** Answers of the send operation, in place of `answers` (specification 4.1). */
   sendAnswers?: ErrorAnswers;
-  /** Headers of the answers besides X-Request-Id. */
+  /** Headers of the answers in addition to X-Request-Id. */
   headers?: readonly string[];
 }
 
@@ -70,7 +67,7 @@ const badGateway = ['BadGateway', 'A dependency of the service failed'] as const
 
 const kinds = new Map<string, ErrorKind>();
 
-/** Every error of the API, by `_tag`. */
+/** All errors of the API, by `_tag`. */
 export const errorKinds: ReadonlyMap<string, ErrorKind> = kinds;
 
 /** Base of every refusal: `_tag` is the discriminator, `toJSON` the flat object of the API. */
@@ -82,7 +79,7 @@ export abstract class ServiceError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** X-Service-Error-Layer of the answer. */
   readonly layer: string | undefined;
-  /** Returns the fields of the flat error object besides `_tag`. */
+  /** Returns the fields of the flat error object except `_tag`. */
   abstract fields(): Record<string, unknown>;
 
   toJSON(): Record<string, unknown> {
@@ -106,7 +103,7 @@ function refusal<Tag extends string>(tag: Tag, reason: RefusalReason, kind: Erro
   };
 }
 
-/** The request is unreadable as HTTP with JSON. */
+/** The request cannot be read as HTTP with JSON. */
 export class MalformedRequestError extends refusal('MalformedRequestError', 'malformed', {
   fields: { message },
   answers: {
@@ -223,7 +220,7 @@ export class ForbiddenError extends refusal('ForbiddenError', 'forbidden', {
   }
 }
 
-// The specification declares this error for a send. The service has no flags.
+// The specification declares this error for a send, but the service has no flags.
 kinds.set('FlagDisabledError', {
   fields: { flag: described('string', 'Name of the flag'), message },
   sendAnswers: { 403: sendForbidden },
@@ -259,14 +256,14 @@ export class RateLimitedError extends refusal('RateLimitedError', 'rate', {
   }
 }
 
-/** A service that we depend on failed, so that the request could not be answered. */
+/** A service on which the request depends failed. */
 export class ExternalServiceError extends refusal('ExternalServiceError', 'external', {
   fields: { provider, message },
   answers: { 502: badGateway },
   headers: [layerHeader],
 }) {
   override readonly layer = 'provider';
-  /** The kind of service: `storage`. */
+  /** Kind of the failed service: `storage`. */
   readonly provider: string;
   constructor(provider: string, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -274,7 +271,7 @@ export class ExternalServiceError extends refusal('ExternalServiceError', 'exter
   }
 }
 
-// The specification declares this error for a send. The service bills nobody.
+// The specification declares this error for a send, but the service bills nobody.
 kinds.set('BillingProviderError', {
   fields: { provider, message },
   answers: { 502: badGateway },
@@ -303,7 +300,7 @@ export class WebhookEnqueueError extends refusal('WebhookEnqueueError', 'interna
   override readonly layer = 'webhooks';
 }
 
-/** No capacity, or the store cannot take a write now: nothing was done; retry later. */
+/** No capacity, or the store takes no writes now. Nothing was done: retry later. */
 export class CapacityError extends refusal('CapacityError', 'capacity-store', {
   fields: { message, retryAfterSeconds: waitSeconds },
   answers: { 503: ['AtCapacity', 'No capacity now: nothing was done; repeat with backoff'] },
@@ -322,7 +319,7 @@ export class CapacityError extends refusal('CapacityError', 'capacity-store', {
   }
 }
 
-/** The request outran `http.requestTimeoutSeconds`; it may still take effect. */
+/** The request took longer than `http.requestTimeoutSeconds`. It may still take effect. */
 export class TimeoutError extends refusal('TimeoutError', 'timeout', {
   fields: { message, retryAfterSeconds: waitSeconds },
   answers: { 504: ['TimedOut', 'The request took too long; it may still take effect'] },
@@ -336,13 +333,13 @@ export class TimeoutError extends refusal('TimeoutError', 'timeout', {
   }
 }
 
-/** Unusable configuration: stops a start with a readable line; exit code 2. */
+/** The configuration cannot be used. A start ends with a readable line and exit code 2. */
 export class ConfigError extends Error {}
 
-/** The store or the daemon cannot be reached: exit code 7. */
+/** The store or the daemon cannot be reached. Exit code 7. */
 export class UnreachableError extends Error {}
 
-/** The store or the secret is missing; only `svc init` and the daemon create them. */
+/** The store or the secret is missing. Only `svc init` and the daemon create them. */
 export class NoStoreError extends UnreachableError {
   /** The missing part. */
   readonly lacks: 'store' | 'secret';
@@ -352,7 +349,7 @@ export class NoStoreError extends UnreachableError {
   }
 }
 
-/** The store has an earlier schema than this version needs; only a daemon's start migrates. */
+/** The store has an earlier schema than this version needs. Only the daemon migrates it. */
 export class OlderStoreError extends UnreachableError {}
 
 /** Returns the message of any thrown value. */
@@ -360,7 +357,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the code of an error of Node.js (`ENOENT`); empty without a code. */
+/** Returns the code of an error of Node.js, such as `ENOENT`; empty without a code. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -1,6 +1,6 @@
-// Finds the encoding of an imported file and passes the bytes on as UTF-8, in constant memory.
-// Spreadsheets on Windows save CSV in Windows-1252, of which Latin-1 is a part. The bytes of both
-// are ASCII up to the first accent, so the file is decided there, by a sample.
+// Detects the encoding of an imported file and converts it to UTF-8, in constant memory.
+// Spreadsheets on Windows save CSV in Windows-1252, of which Latin-1 is a part. All bytes up to the
+// first accent are ASCII, so a sample from there on decides.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ValidationError } from '../errors.ts';
 
@@ -9,14 +9,14 @@ export const encodings = ['utf-8', 'windows-1252'] as const;
 
 export type Encoding = (typeof encodings)[number];
 
-/** Bytes that decide the encoding, from the piece with the first byte that is not ASCII. */
+/** Size of the sample that decides, from the piece with the first non-ASCII byte on. */
 const sampleBytes = 65_536;
 
 const windows1252 = new TextDecoder('windows-1252');
 /** Windows-1252 has no character at these five places. */
 const unassigned = /[\x81\x8d\x8f\x90\x9d]/g;
 /**
- * Accented letters in such a row are words of a different alphabet: "Ивано" in Windows-1251 is
+ * Rows of accented letters that are words of a different alphabet: "Ивано" in Windows-1251 is
  * "Èâàíî".
  */
 const foreignWord = /[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{5}|[^\0-\x7f]{7}/;
@@ -25,7 +25,7 @@ function countOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** Returns the encoding in which more of the characters outside of ASCII make sense. */
+/** Returns the encoding in which more non-ASCII characters make sense. */
 function encodingOf(sample: Buffer): Encoding {
   if (isUtf8(sample)) return 'utf-8';
   const text = sample.toString('utf8');
@@ -43,12 +43,12 @@ function fromWindows1252(bytes: Buffer): Buffer {
   return Buffer.from(text.replace(unassigned, '\uFFFD'));
 }
 
-/** A single file. `encoding` is final once `utf8` has ended. */
+/** An imported file. `encoding` is final once `utf8` has ended. */
 export class EncodedFile {
   encoding: Encoding = 'utf-8';
 
   /**
-   * Yields the file in UTF-8. Bytes without a meaning become U+FFFD here or at the reader.
+   * Yields the file in UTF-8. Invalid bytes become U+FFFD here or at the reader.
    * @throws ValidationError for NUL bytes, and for text in a different encoding
    */
   async *utf8(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -1,11 +1,11 @@
-// Reads imported CSV (RFC 4180 and common variants) row by row in constant memory. A row that
-// is too long, or an unclosed quotation mark, ends the read with an error that names the line.
-// Callers interpret the rows. The only importer of csv-parse.
+// Reads imported CSV (RFC 4180 and common variants) row by row in constant memory. A row that is
+// too long, or an unclosed quotation mark, ends the read with an error that names the line. Callers
+// interpret the rows. Only this file imports csv-parse.
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { ValidationError } from '../errors.ts';
 
-/** One record; `line` is the first line, from 1. */
+/** A record; `line` is the number of its first line, from 1. */
 export interface CsvRow {
   line: number;
   values: string[];
@@ -41,14 +41,14 @@ export async function* csvRows(
   const parser = parse({
     bom: true,
     delimiter,
-    // Accepts all line ends instead of detecting one in the first line: files edited by hand mix
-    // them.
+    // All line ends are accepted instead of the kind in the first line, because files edited by
+    // hand mix them.
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: longestRow,
-    // The parser emits this result; the type permits only records.
+    // The parser emits this result, although the type allows only records.
     on_record: (values: string[], { lines }) => {
       countedTwice += occurrences(values, /\r\n/g);
       lastLine = lines - countedTwice;

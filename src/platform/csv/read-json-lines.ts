@@ -2,7 +2,7 @@
 // ends the read; a line that is not an object yields null, which callers refuse.
 import { ValidationError } from '../errors.ts';
 
-/** The object on a line, or null if the line holds a different value; `line` counts from 1. */
+/** Object on a line; null if the line has a different value. `line` counts from 1. */
 export interface JsonRow {
   line: number;
   object: Readonly<Record<string, unknown>> | null;
@@ -56,7 +56,7 @@ export async function* jsonRows(
   longestRow: number,
 ): AsyncGenerator<JsonRow> {
   for await (const { line, text } of linesOf(chunks, longestRow)) {
-    // trim() also removes a byte order mark.
+    // `trim` also removes a byte order mark.
     const json = text.trim();
     if (json !== '') yield { line, object: readObject(json) };
   }

@@ -1,6 +1,6 @@
 // Turns the bytes of a file into rows with named fields: CSV with or without a header, or JSON
-// Lines. Treats files as hostile: bounds rows, and finds the rows that cannot be understood. The
-// imports interpret the fields (people/imports).
+// Lines. Files may be hostile: rows are bounded, and unreadable rows are reported.
+// src/people/imports interprets the fields.
 
 import { ValidationError } from '../errors.ts';
 import { parseAddress } from '../net/address.ts';
@@ -9,21 +9,21 @@ import { type CsvRow, csvRows } from './read-csv.ts';
 import { jsonRows } from './read-json-lines.ts';
 
 /**
- * Longest row, more than the longest diagnostic text of any export; in characters, or bytes of
- * JSON.
+ * Longest row, in characters of CSV or bytes of JSON: longer than the longest diagnostic text of
+ * any export.
  */
 const longestRow = 65_536;
 const mostNamesShown = 10;
 
 export interface ImportRow {
   line: number;
-  /** Reason to reject the row, regardless of the fields. */
+  /** Reason why the row is rejected, whatever the fields are. */
   fault?: string;
   /** Returns the trimmed text of a column, or '' if the column is missing. */
   field: (column: string) => string;
-  /** Unchanged CSV cells in the order of the header; `cellText` reads them. */
+  /** Unchanged CSV cells in the order of the header. `cellText` reads a cell. */
   cells?: readonly string[];
-  /** Object of a line of JSON. */
+  /** Object of a JSON line. */
   object?: Readonly<Record<string, unknown>>;
 }
 
@@ -33,15 +33,15 @@ export interface ImportTable {
   rows: AsyncIterable<ImportRow>;
   /** Returns the encoding of the file; final after the last row. */
   encoding(): Encoding;
-  /** Set if the file states that it is a page of a list. */
+  /** Set if the file itself says that it is a page of a list. */
   isPartial?: true;
 }
 
 const asciiName = /^[\0-\x7f]*$/;
 
 /**
- * Returns the key of a column: `CreatedAt`, `created_at` and `Created at` are equal, and so are
- * letters with and without accents.
+ * Returns the key of a column: `CreatedAt`, `created_at` and `Created at` are equal. Accents are
+ * ignored.
  */
 export function columnKey(name: string): string {
   const lower = name.toLowerCase();
@@ -53,8 +53,8 @@ export function columnKey(name: string): string {
 const bareColumns = ['email', 'reason'] as const;
 
 /**
- * Cells that spreadsheets would read as formulas; write-csv.ts and similar programs put an
- * apostrophe before them.
+ * Cells that spreadsheets would read as formulas, guarded by an apostrophe as write-csv.ts and
+ * similar programs do.
  */
 const guarded = /^'(?=[=+\-@\t\r'])/;
 
@@ -66,7 +66,7 @@ async function peek(
 ): Promise<{ head: string; all: AsyncIterable<Buffer> }> {
   let read = Buffer.alloc(0);
   let head = '';
-  // A first line that holds only a bracket does not show the kind of document.
+  // A first line with only a bracket does not show the kind of document, so more is read.
   while (!/[\r\n]/.test(head.replace(/^[{\s]+/, '')) && read.length <= longestRow) {
     const { value, done } = await chunks.next();
     if (done) break;
@@ -108,9 +108,7 @@ function fieldReader(
 /** A table without the encoding of the file. */
 type DecodedTable = Omit<ImportTable, 'encoding'>;
 
-/**
- * Returns why a row of values does not fit the header: the values may be under the wrong columns.
- */
+/** Returns why a row of values does not fit the header: values may be in the wrong columns. */
 function shiftOf(values: readonly string[], columns: number): { fault?: string } {
   if (values.length <= columns) return {};
   const fault =
@@ -119,7 +117,7 @@ function shiftOf(values: readonly string[], columns: number): { fault?: string }
   return { fault };
 }
 
-/** @throws ValidationError naming the columns that cannot be told apart. */
+/** Refuses equal column names. @throws ValidationError that names the columns */
 export function refuseDuplicates(header: readonly string[]): void {
   const places = Map.groupBy(header.keys(), (at) => columnKey(header[at] ?? ''));
   for (const [key, [first, second]] of places) {
@@ -162,7 +160,7 @@ function objectFields(object: Readonly<Record<string, unknown>>): ImportRow['fie
   return (column) => textOf(values.get(columnKey(column)));
 }
 
-/** Reads a value that may be an object. */
+/** Returns the row of a value that should be an object. */
 function objectRow(line: number, value: unknown): ImportRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { line, fault: 'is not a JSON object', field: () => '' };
@@ -191,8 +189,8 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
 /** Output of `aws sesv2 list-suppressed-destinations`: a single document over many lines. */
 const sesDocument = /^\{\s*"SuppressedDestinationSummaries"\s*:/;
 /**
- * Most bytes of a document of Amazon SES. An answer has at most 1,000 entries in 150 KB; a file of
- * many joined answers has more.
+ * Largest document of Amazon SES in bytes. An answer has at most 1,000 entries in 150 KB; a file of
+ * joined answers has more.
  */
 const longestDocument = 64_000_000;
 
@@ -234,8 +232,8 @@ async function sesTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
 /**
  * Reads the header now and the rows on demand. `as` names the format; by default the start of the
  * file decides.
- * @throws ValidationError for a file that is neither CSV nor JSON Lines; the rows throw it too,
- * with a line
+ * @throws ValidationError for a file that is neither CSV nor JSON Lines; reading a row may throw it
+ * too
  */
 export async function readTable(
   source: AsyncIterable<Buffer>,
@@ -257,7 +255,7 @@ function decodedTable(
   return isJson ? jsonTable(all) : csvTable(all, delimiterOf(head));
 }
 
-/** Lists the columns for a message, cut because a file may have thousands. */
+/** Lists the columns for a message. The list is cut: a file may have thousands. */
 export function columnsInWords(header: readonly string[]): string {
   const names = header.slice(0, mostNamesShown).map((name) => name.slice(0, 40));
   return header.length > mostNamesShown ? `${names.join(', ')}, …` : names.join(', ');

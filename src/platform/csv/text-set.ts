@@ -1,7 +1,7 @@
 // A set that detects repeated texts among millions. It stores a 53-bit hash of each text in a
 // single typed array: 13 bytes a text at worst, against 90 for a Set of strings. Two texts with the
-// same hash (among 5 million: a chance of 1 in 700) count as a single text, so use it to count,
-// never to decide.
+// same hash (among 5 million: a chance of 1 in 700) count as a single text, so the set is for
+// counts, never for decisions.
 
 const firstSlots = 1_024;
 const fullest = 0.6;

@@ -1,24 +1,24 @@
-// Searchable words of a document by position, as both engines index them. Runs in the parse worker
-// (src/mail/parse), as hostile text costs up to a second. Words for `from:`, `subject:` and
-// `has:` follow the text, each with the mark of the field; no word of a text begins with a mark.
-// PostgreSQL bounds positions (16,383), positions of a word (256) and a whole tsvector (1 MB). The
-// same bounds hold here, so that both engines find the same.
+// Splits a document into searchable words by position, as both engines index them. Runs in the
+// parse worker (src/mail/parse), as hostile text costs up to a second. Words for `from:`,
+// `subject:` and `has:` follow the text, each with a mark of the field in front, which no word of a
+// text has. PostgreSQL bounds positions (16,383), positions of a word (256) and a whole tsvector (1
+// MB). The same bounds apply to both engines, so that both find the same.
 import { scanAscii } from './scan-ascii.ts';
 import { addressesIn, folded, isAscii, wordsOf } from './words.ts';
 
 export interface FullTextDocument {
   subject: string;
-  /** Address and name of the sender. */
+  /** Addresses and names of the senders. */
   from: readonly string[];
   text: string;
   hasAttachment: boolean;
 }
 
-/** Prefix of each word of a field. */
+/** Marks in front of each word of a field. */
 export const marks = { from: '<', subject: '#', address: '@', has: '+' } as const;
 export const attachmentWord = `${marks.has}attachment`;
 
-/** Characters of a text that are indexed. */
+/** Characters of a text that are indexed; the rest is ignored. */
 export const mostCharacters = 200_000;
 const mostWords = 8_000;
 const mostOfSubject = 500;
@@ -26,7 +26,7 @@ const mostOfFrom = 200;
 const mostAddresses = 100;
 const mostPerWord = 255;
 /**
- * Characters of all distinct words together. At three bytes each at most, they stay well below 1
+ * Most characters of all distinct words together. With at most three bytes each, they stay below 1
  * MB.
  */
 const mostWordCharacters = 200_000;
@@ -34,10 +34,7 @@ const mostWordCharacters = 200_000;
 /** A position that no phrase spans. */
 export const gap = '';
 
-/**
- * Words of a document by position, joined: a space precedes each word. A space without a word is a
- * gap.
- */
+/** Words of a document by position, joined: each after a space. A space without a word is a gap. */
 export type DocumentWords = string;
 
 /** Returns the words by position, with `gap` at positions where nothing can match. */
@@ -49,7 +46,7 @@ export function placesOf(document: FullTextDocument): string[] {
   return places.all;
 }
 
-/** Joins the positions of a document. ASCII text is read byte by byte, in a quarter of the time. */
+/** Joins the words of a document by position. ASCII is read by bytes, in a quarter of the time. */
 export function wordsOfDocument(document: FullTextDocument): DocumentWords {
   const places = new Places();
   const body = addHead(places, document);
@@ -99,9 +96,9 @@ function addMarked(places: Places, document: FullTextDocument, body: string): vo
 
 class Places {
   readonly all: string[] = [];
-  /** Number of positions of each word. */
+  /** Number of positions so far, by word. */
   readonly times = new Map<string, { count: number }>();
-  /** Whether a gap must precede the next words. */
+  /** Whether words were added, so that a gap must precede the next words. */
   isBegun: boolean = false;
   #characters = 0;
 
@@ -110,12 +107,12 @@ class Places {
     return mostWordCharacters - this.#characters;
   }
 
-  /** Counts the characters of new words that `scanAscii` placed. */
+  /** Counts the characters of new words that `scanAscii` added. */
   took(characters: number): void {
     this.#characters += characters;
   }
 
-  /** Adds consecutive words, separated from earlier words by a gap. */
+  /** Adds consecutive words, with a gap before them. */
   add(words: readonly string[], mark = ''): void {
     if (words.length === 0) return;
     if (this.isBegun) this.all.push(gap);

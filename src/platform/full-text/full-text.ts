@@ -1,6 +1,6 @@
-// Full-text index of both engines: stores documents under a key, and returns keys for a query. Our
-// own tokenizer (words.ts) makes both find the same. Owns the tables and the query syntax of each
-// engine; no text of a user reaches that syntax.
+// Full-text index on both engines: stores documents by key, and returns the keys that match a
+// query. With our own tokenizer (words.ts) both engines find the same. Only this file knows the
+// tables and the query syntax of the engines; no text of a user reaches that syntax.
 //
 // engine     | documents                               | words
 // -----------+-----------------------------------------+----------------------------------------------
@@ -18,7 +18,7 @@ import { type DocumentWords, gap, placesOfWords } from './document.ts';
 import type { FullTextQuery } from './query.ts';
 import type { Phrase } from './words.ts';
 
-/** Document for the index, under a key that is unique over all scopes. */
+/** Document for the index. The key is unique over all scopes. */
 export interface FullTextEntry {
   scope: string;
   key: string;
@@ -32,7 +32,7 @@ export interface FullTextQuestion {
 }
 
 const scopeCharacters = 5;
-/** Pages of a merge step, about a millisecond of work. */
+/** Pages that a merge step writes: about a millisecond of work. */
 const mergedPages = 16;
 
 function prefixOf(scope: string): string {
@@ -41,16 +41,15 @@ function prefixOf(scope: string): string {
 }
 
 /**
- * Returns the words in order for the tokenizer of FTS5, each after the prefix of the scope. At a
- * gap the prefix stands alone: no query contains it, so no phrase spans the gap.
+ * Returns the words in order for the tokenizer of FTS5, each after the prefix of the scope. A gap
+ * is only the prefix, which no query contains, so no phrase spans the gap.
  */
 function fts5Text({ scope, words }: FullTextEntry): string {
   return words.replaceAll(' ', ` ${prefixOf(scope)}`);
 }
 
 /**
- * Returns each word with all positions. Words contain neither `'` nor `\`, so they need no
- * escaping.
+ * Returns each word with all positions. Words contain no `'` and no `\`, so they need no escaping.
  */
 function tsvectorText({ scope, words }: FullTextEntry): string {
   const prefix = prefixOf(scope);
@@ -93,7 +92,7 @@ class FullText {
     this.#insertKeys = compiledOnce<Untyped, [keys: string], { id: number; key: string }>(
       (db, keys) => {
         const column = sql.ref(key);
-        // With the update, `returning` includes existing rows too.
+        // Because of the update, `returning` also yields existing rows.
         const insertion = sql<{
           id: number;
           key: string;
@@ -117,7 +116,7 @@ class FullText {
     });
   }
 
-  /** Adds or replaces documents by key; among equal keys the last document counts. */
+  /** Adds or replaces documents by key; of equal keys the last document counts. */
   async index(db: Db, entries: readonly FullTextEntry[]): Promise<void> {
     const byKey = new Map(entries.map((entry) => [entry.key, entry]));
     const sorted = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -127,8 +126,8 @@ class FullText {
       return;
     }
     if (sorted.length === 0) return;
-    // Handles all keys before any words: FTS5 flushes pending words before each statement that
-    // may fail half-way.
+    // All keys are inserted before any words: FTS5 flushes its pending words before each statement
+    // that may fail half-way.
     const keys = JSON.stringify(sorted.map(({ key }) => key));
     const { rows } = await this.#insertKeys(db, [keys]);
     const ids = new Map(rows.map(({ id, key }) => [key, id]));
@@ -137,7 +136,7 @@ class FullText {
     }
   }
 
-  /** Removes documents. Rows deleted by a foreign key's cascade do not need it. */
+  /** Removes documents. Rows that a foreign key's cascade deletes do not need this call. */
   async remove(db: Db, keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     await sql`delete from ${sql.table(this.#table)}
@@ -176,7 +175,7 @@ class FullText {
     const [table, key] = [sql.table(this.#table), sql.ref(this.#key)];
     const these = amongOf(db, this.#key, keys);
     if (engineOf(db) === 'postgres') {
-      // The `case` keeps the planner from reading all matches through the index.
+      // The `case` keeps the planner from reading all matches by the index.
       const asked = sql`case when words @@ ${tsquery(question)}::tsquery then 1 else 0 end = 1`;
       const found = await keysOf(
         db,
@@ -197,9 +196,9 @@ class FullText {
   }
 
   /**
-   * SQLite: rewrites some pages of the index without the words of deleted documents, which FTS5
-   * only marks as deleted. Returns true if nothing is left to write. The first call (`isBegun`
-   * false) starts a merge of all segments.
+   * On SQLite, rewrites some pages of the index without the words of deleted documents, which FTS5
+   * only marks. Returns true if nothing remains to write. The first call (`isBegun` false) starts a
+   * merge of all segments.
    */
   async merge(trx: Db, isBegun: boolean): Promise<boolean> {
     const before = await totalChanges(trx);
@@ -230,7 +229,7 @@ export function fullTextOf({ table, column }: { table: string; column: string })
   return new FullText(table, column);
 }
 
-/** Names the separate FTS5 table for words on SQLite. */
+/** Returns the name of the FTS5 table for the words on SQLite. */
 function wordsTable(table: string): string {
   return `${table}_words`;
 }

@@ -1,5 +1,5 @@
-// Parses a user's search. Words are ANDed; nothing else has a meaning. No engine's own syntax is
-// reachable, as only words of our tokenizer (words.ts) are passed on.
+// Parses a user's search. All words must match; there are no operators. Only words of our tokenizer
+// (words.ts) are passed on, so no syntax of an engine is reachable.
 //
 // query                         | finds a document
 // ------------------------------+--------------------------------------------------------------
@@ -14,23 +14,21 @@ import { ValidationError } from '../errors.ts';
 import { attachmentWord, marks } from './document.ts';
 import { addressesIn, folded, isUnspaced, type Phrase, phraseOf } from './words.ts';
 
-/** Phrases that a document must all contain. An empty list matches no document. */
+/** Phrases that a document must all contain. With an empty list no document matches. */
 export type FullTextQuery = readonly Phrase[];
 
 const mostWords = 40;
 /**
- * Limit of words with `*`: for each, FTS5 collects the positions of every word with the prefix
- * before it finds any document.
+ * Most words with `*`. For each, FTS5 collects the positions of all words with the prefix before it
+ * finds a document.
  */
 const mostPrefixes = 4;
 const leastPrefixCharacters = 3;
 
-/** An optional field, then a phrase in quotes or text without spaces and quotes. */
+/** A term: an optional field, then a phrase in quotes, or text without spaces and quotes. */
 const term = /(?:(from|subject):)?(?:"([^"]*)"(\*?)|([^\s"]+))/giu;
 
-/**
- * @throws ValidationError on `q` if it has too many words, or too many or too short words with `*`
- */
+/** Parses a search. @throws ValidationError on `q` for too many words, or bad words with `*` */
 export function parseQuery(text: string): FullTextQuery {
   const phrases = new Map<string, Phrase>();
   let prefixes = 0;
@@ -66,7 +64,7 @@ function requireLong({ words }: Phrase): void {
 }
 
 interface Term extends Phrase {
-  /** Whether the user wrote the `*`. Short words of scripts without spaces get an implied `*`. */
+  /** Whether the user wrote the `*`. Short words in scripts without spaces have an implied `*`. */
   isAsked: boolean;
 }
 

@@ -1,30 +1,28 @@
-// Splits a folded ASCII text into words, joined for the tokenizer of FTS5: the hot part of
-// indexing. Words are compared by their bytes, without a string for each. The result equals the
-// word-by-word result of document.ts for the same text.
+// Splits a folded ASCII text into words, joined for the tokenizer of FTS5. Hot, so words are
+// compared by their bytes instead of as strings. The result equals the word-by-word result of
+// document.ts for the same text.
 import { wordCharacters } from './words.ts';
 
-/** Bounds set by document.ts. */
+/** Bounds, which document.ts sets. */
 export interface ScanBounds {
   /** Most words to read. */
   words: number;
-  /** Most positions to write of a word. */
+  /** Most positions to write for a word. */
   perWord: number;
   /** Most characters of all new words together. */
   characters: number;
 }
 
 export interface Scanned {
-  /**
-   * The words, each after a space. A word beyond `perWord` or `characters` leaves only the space.
-   */
+  /** The words, each after a space. Beyond `perWord` or `characters` only the space. */
   text: string;
   /** Characters of the new words. */
   characters: number;
 }
 
-/** Size of the hash table: at least twice the words of a text. */
+/** Size of the hash table: at least twice the number of words in a text. */
 const slots = 16_384;
-/** Number of collisions that is taken for an attack on the hash. */
+/** Number of collisions that means an attack on the hash. */
 const mostCollisions = 4 * slots;
 const space = 0x20;
 const isOfWord = new Uint8Array(256);
@@ -33,7 +31,7 @@ for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789') {
 }
 
 /**
- * Hash table of the words of a text. The next text reuses it: the stamp of a slot names the text.
+ * Hash table of a text's words. The next text reuses it: stamps say to which text a slot belongs.
  */
 let lastStamp = 0;
 const stamps = new Float64Array(slots);
@@ -43,7 +41,7 @@ const counts = new Uint16Array(slots);
 let bytes = Buffer.alloc(0);
 let out = Buffer.alloc(0);
 
-/** Makes room for all words, and for the text with an extra byte that ends the last word. */
+/** Makes space for all words, and for the text with an extra byte that ends the last word. */
 function makeRoom(text: string, words: number): void {
   if (bytes.length <= text.length) bytes = Buffer.alloc(text.length * 2 + 1);
   const most = Math.min(words, text.length / 2 + 1) * (1 + wordCharacters);
@@ -52,8 +50,8 @@ function makeRoom(text: string, words: number): void {
 }
 
 /**
- * Scans a text. `known` has the words before the text with their counts. Returns null if too many
- * words collide in the hash table.
+ * Scans a text. `known` has earlier words with their counts. Returns null if too many words collide
+ * in the hash table.
  */
 export function scanAscii(
   text: string,

@@ -1,4 +1,4 @@
-// Tokenizer for documents and queries: the same for both engines, so that both find the same.
+// Tokenizer of documents and queries, shared by both engines, so that both find the same.
 //
 //   text                      | words
 //   --------------------------+--------------------------------------------------------------------
@@ -6,12 +6,12 @@
 //   scripts without spaces    | pairs of characters, then the last one: 東京都 is 東京, 京都, 都
 //   anything else             | stands between words
 
-/** Length at which words are cut; a SHA-256 in hexadecimal stays whole. */
+/** Longest word; longer words are cut. A SHA-256 in hexadecimal stays whole. */
 export const wordCharacters = 64;
 
 /**
- * Marks to remove: accents, points and invisible characters. Vowel signs of other scripts stay:
- * readers of these scripts take them for letters.
+ * Marks to remove: accents, points and invisible characters. Vowel signs of further scripts are
+ * kept, because their readers take them for letters.
  */
 const diacritics =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is meant alone
@@ -32,24 +32,24 @@ const strokes: Readonly<Record<string, string>> = {
 const stroked = /[æðøþđħłœŧς]/g;
 
 /**
- * A run of combining marks beyond what UAX #15 calls stream-safe. No language has such a run, and a
- * normal form sorts each run in quadratic time: 200,000 marks took 9 s. The sound marks of half
+ * A run of more combining marks than stream-safe text has (UAX #15). No language has such runs, and
+ * normalization sorts a run in quadratic time: 200,000 marks took 9 s. The sound marks of half
  * width (U+FF9E, U+FF9F) and the vowels U+0E33 and U+0EB3 are letters that NFKD makes marks.
  */
 const excessMarks = /([\p{M}\u0e33\u0eb3\uff9e\uff9f]{30})[\p{M}\u0e33\u0eb3\uff9e\uff9f]+/gu;
 const withoutExcess = (text: string) => text.replace(excessMarks, '$1');
 
-/** Tells whether the text is ASCII: all characters beyond ASCII take more than one byte. */
+/** Tells whether the text is ASCII: every further character takes more than one byte. */
 export const isAscii = (text: string) => Buffer.byteLength(text) === text.length;
 
 /**
- * Folds a text: NFKC, full case folding, without diacritics and without marks beyond 30 in a run.
- * Folding twice changes nothing. Takes linear time; a single character may become 18.
+ * Folds a text: NFKC, full case folding, without diacritics, at most 30 marks in a run. Folding
+ * twice changes nothing. Takes linear time; a character may become 18 characters.
  */
 export function folded(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
   const bare = withoutExcess(text).normalize('NFKD').replace(diacritics, '');
-  // Upper case first, so that `ß` equals `ss`, and the dotless ı equals i.
+  // Upper case comes first, so that `ß` equals `ss`, and the dotless ı equals i.
   return withoutExcess(withoutExcess(bare).toUpperCase().toLowerCase())
     .normalize('NFKD')
     .replace(diacritics, '')
@@ -63,13 +63,13 @@ const unspaced = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Hangul', 'Thai', '
   .map((script) => `\\p{scx=${script}}`)
   .join('');
 const paired = `[[${unspaced}]&&[\\p{L}\\p{M}]]`;
-/** Matches a run of one kind; the first group captures runs to be cut into pairs. */
+/** Matches a run of one kind of script. The first group captures a run to cut into pairs. */
 const runs = new RegExp(`(${paired}+)|[[\\p{L}\\p{M}\\p{N}]--${paired}]+`, 'gv');
 
-/** Matches runs of a folded ASCII text, in a fifth of the time. */
+/** Matches runs in a folded ASCII text, in a fifth of the time. */
 const asciiRuns = /[a-z0-9]+/g;
 
-/** Returns the words of a folded text in order, up to `most`. */
+/** Returns up to `most` words of a folded text, in order. */
 export function wordsOf(text: string, most = Number.POSITIVE_INFINITY): string[] {
   if (isAscii(text)) return (text.match(asciiRuns) ?? []).slice(0, most).map(cut);
   const words: string[] = [];
@@ -95,7 +95,7 @@ function cut(word: string): string {
   return word.length > wordCharacters ? word.slice(0, wordCharacters).toWellFormed() : word;
 }
 
-/** Consecutive words of a query; with `isPrefix` the last word is only the beginning of a word. */
+/** Consecutive words of a query. With `isPrefix` the last word is only the beginning of a word. */
 export interface Phrase {
   words: readonly string[];
   isPrefix: boolean;
@@ -103,18 +103,18 @@ export interface Phrase {
 
 const endsPaired = new RegExp(`${paired}$`, 'v');
 
-/** Tells whether a word ends in a script without spaces; such a word has two characters at most. */
+/** Tells whether a word ends in a script without spaces. Such a word has at most two characters. */
 export function isUnspaced(word: string): boolean {
   return endsPaired.test(word);
 }
 
-/** Makes a phrase of a folded text. In a script without spaces it may begin or end within a run. */
+/** Makes a phrase from a folded text. Without spaces it may begin or end within a run. */
 export function phraseOf(text: string, isPrefix = false): Phrase {
   const words = wordsOf(text);
   const last = words.at(-1) ?? '';
   if (!isUnspaced(last)) return { words, isPrefix };
-  // The last character as a separate word matches only the end of a run, so it is kept only as
-  // the sole word.
+  // A single last character would match only the end of a run, so it is kept only if it is the sole
+  // word.
   const before = words.at(-2) ?? '';
   const isInPair = before.length > last.length && before.endsWith(last);
   return isInPair ? { words: words.slice(0, -1), isPrefix } : { words, isPrefix: true };

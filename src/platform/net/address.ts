@@ -1,18 +1,18 @@
-// The mail-address grammar of the service: the addresses that the API and the envelope accept, and
-// the only form in which they are stored and sent. Stricter than RFC 5322: no comments, no folding,
-// no white space, no IP literals. Header lists of inbound mail have a different parser.
+// The grammar of mail addresses: addresses that the API and the envelope accept, and the form in
+// which they are stored and sent. Stricter than RFC 5322: no comments, no folding, no white space,
+// no IP literals. Headers of received mail have a different parser (src/mail/mime/headers).
 import { domainToASCII } from 'node:url';
 import { foldCase } from '../runtime/fold-case.ts';
 
-/** An address in normal form; `email` goes on the wire, without angle brackets. */
+/** An address in normal form, without angle brackets. */
 export interface MailAddress {
   /** `localPart@domain`. */
   email: string;
   /** Dot-atom, or a quoted string where RFC 5321 4.1.2 needs one; NFC if it is not ASCII. */
   localPart: string;
-  /** A-labels, lower case, at least two labels, no trailing dot. */
+  /** Domain in A-labels, lower case, at least two labels, no trailing dot. */
   domain: string;
-  /** Whether the local part is not ASCII: the next hop must then offer SMTPUTF8 (RFC 6531). */
+  /** Whether the local part is not ASCII, so the next server must offer SMTPUTF8 (RFC 6531). */
   needsSmtpUtf8: boolean;
 }
 
@@ -27,9 +27,7 @@ const digitsOnly = /^[0-9]+$/;
 
 const dotAtom =
   /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+)*$/u;
-/**
- * Quoted strings without space, comma and angle brackets: legal in RFC 5321, but unsafe in lists.
- */
+/** Quoted strings without space, comma and angle brackets: RFC 5321 allows them, lists break. */
 const quotedString =
   /^"(?:[!#-+\-./0-9:;=?@A-Z[\]^_`a-z{|}~\u0080-\u{10ffff}]|\\[!-+\-./0-9:;=?@A-Z[\\\]^_`a-z{|}~])+"$/u;
 const ascii = /^[\x20-\x7e]*$/;
@@ -38,11 +36,11 @@ const ascii = /^[\x20-\x7e]*$/;
  */
 const unsafe = /[\p{C}\p{Z}"(),:;<>@[\\\]]/u;
 
-/** Returns the domain in A-labels, lower case (IDNA, RFC 5891); null if it is invalid for mail. */
+/** Returns the domain in A-labels, lower case (IDNA, RFC 5891); null if mail cannot use it. */
 function parseDomain(text: string): string | null {
   let domain = text.toLowerCase();
   if (!plainDomain.test(domain)) {
-    // domainToASCII parses a URL host, so ports, escapes and paths must be excluded before.
+    // `domainToASCII` parses a URL host, so ports, escapes and paths must be excluded first.
     if (!idnaDomain.test(domain)) return null;
     domain = domainToASCII(domain);
   }
@@ -53,7 +51,7 @@ function parseDomain(text: string): string | null {
 }
 
 /**
- * Returns whether every character is safe. Refuses characters that a later hop could fold into a
+ * Returns whether every character is safe. Refuses characters that a later server could fold into a
  * separator, such as `＠` or `＜`.
  */
 function isSafeUnicode(localPart: string): boolean {
@@ -63,8 +61,7 @@ function isSafeUnicode(localPart: string): boolean {
 }
 
 /**
- * Returns the local part in the shortest form: `"joe"` becomes `joe`, so that it cannot evade a
- * block.
+ * Returns the local part in the shortest form. `"joe"` becomes `joe`, or it could evade a block.
  */
 function parseLocalPart(text: string): string | null {
   const quoted = text.startsWith('"');
@@ -81,8 +78,8 @@ function parseLocalPart(text: string): string | null {
 }
 
 /**
- * Parses a bare address (`joe@example.com`); null if it is invalid. Limits in octets, from RFC
- * 5321 4.5.3.1: local part 64, domain 255, the whole 254.
+ * Parses an address without name (`joe@example.com`); null if it is invalid. Limits in octets, from
+ * RFC 5321 4.5.3.1: local part 64, domain 255, the whole 254.
  */
 export function parseAddress(text: string): MailAddress | null {
   if (text.length > maxEmailBytes) return null;
@@ -104,8 +101,8 @@ export function domainOf(email: string): string {
 }
 
 /**
- * Folds an address for comparison (blocks, contacts, mailboxes). Ignores case in spite of RFC 5321
- * 2.4, since no provider distinguishes `Joe` from `joe`. Takes `MailAddress.email`.
+ * Folds an address for comparison (blocks, contacts, mailboxes). Takes `MailAddress.email`. Ignores
+ * case despite RFC 5321 2.4, because no provider distinguishes `Joe` from `joe`.
  */
 export function foldAddress(email: string): string {
   return foldCase(email);

@@ -1,11 +1,11 @@
-// A TCP connection to an address that the caller has checked, with a time-out, and aborted at
-// shutdown. Speaks no protocol: SMTP is src/mail/smtp/session/open.ts, HTTPS is
-// src/platform/net/http.
+// A TCP connection to an address that the caller has checked, with a time-out and an abort at
+// shutdown. The protocols are in src/mail/smtp/session/open.ts (SMTP) and src/platform/net/http
+// (HTTPS).
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 
 /**
- * Opens a TCP connection. Tests pass a connector that refuses, to prove that an address is never
+ * Opens a TCP connection. A test passes a connector that refuses, to prove that an address is never
  * dialled.
  */
 export type Connector = (options: { host: string; port: number }) => Socket;
@@ -19,7 +19,7 @@ export interface DialOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Resolves with the connected socket. Rejects with an Error, after destroying it. */
+/** Resolves with the connected socket. A failure destroys the socket and rejects. */
 export function dialSocket(options: DialOptions): Promise<Socket> {
   const { connector, clock, address, port, timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 // Queries the configured DNS servers until a server answers, and reports why a question has no
-// answer. Makes two rounds: the second for servers that were silent or sent garbage. Caches nothing
-// and follows no CNAME.
+// answer. Makes two rounds: the second asks servers that were silent or sent garbage. Caches
+// nothing and follows no CNAME.
 import { setMaxListeners } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { messageOf } from '../errors.ts';
@@ -28,7 +28,7 @@ export type DnsErrorKind =
   /** NODATA: the name exists, without records of the type. */
   | 'no-data'
   | 'timeout'
-  /** SERVFAIL, an unknown error code, or an unreachable server. */
+  /** SERVFAIL, an unknown error code, or a server that cannot be reached. */
   | 'server-failure'
   | 'refused'
   /**
@@ -39,7 +39,7 @@ export type DnsErrorKind =
   /** A CNAME loop, or a chain that is too long. */
   | 'loop';
 
-/** The codes of node:dns, for libraries made for it. */
+/** Codes of node:dns for libraries that expect them. */
 const codes: Record<DnsErrorKind, string> = {
   'not-found': 'ENOTFOUND',
   'no-data': 'ENODATA',
@@ -54,12 +54,12 @@ const temporaryKinds = new Set<DnsErrorKind>(['timeout', 'server-failure', 'refu
 
 export class DnsError extends Error {
   readonly kind: DnsErrorKind;
-  /** A later query may succeed. */
+  /** Whether a later query may succeed. */
   readonly temporary: boolean;
-  /** The code of node:dns: ENOTFOUND, ENODATA, ESERVFAIL, … */
+  /** Code as in node:dns: ENOTFOUND, ENODATA, ESERVFAIL, … */
   readonly code: string;
 
-  /** `question` is the queried type and name; `why` names the server, if a server was queried. */
+  /** `question`: queried type and name. `why`: the reason, with the queried server. */
   constructor(
     kind: DnsErrorKind,
     question: string,
@@ -73,26 +73,23 @@ export class DnsError extends Error {
   }
 }
 
-/** Time-out of a server in each round. */
+/** Time-outs of a server in each round, in ms. */
 export const patience = {
   usual: [5_000, 3_000],
-  /** For a query with a waiting client: a lost question is repeated soon. */
+  /** For a query with a waiting client: a lost question is soon repeated. */
   short: [500, 1_000],
 } as const;
-/**
- * Number of servers used from the list. Later servers could not be reached before a caller gives
- * up.
- */
+/** Most servers used from the list. A caller gives up before later servers are asked. */
 const maxServers = 8;
 
 interface DnsAskerOptions {
-  /** `IP`, `IPv4:port` or `[IPv6]:port`. */
+  /** Servers as `IP`, `IPv4:port` or `[IPv6]:port`. */
   servers: readonly string[];
   clock: Clock;
   random: Random;
 }
 
-/** Time-outs by round, in ms. */
+/** Time-outs in each round, in ms. */
 type Patience = readonly number[];
 
 export interface DnsAsker {
@@ -120,7 +117,7 @@ function readServer(text: string): DnsServer {
 export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): DnsAsker {
   const known = servers.slice(0, maxServers).map(readServer);
   const stopped = new AbortController();
-  // A listener for each pending question, so the usual warning limit does not apply.
+  // Each pending question adds a listener, so Node's warning limit does not apply.
   setMaxListeners(0, stopped.signal);
   const means = { clock, random, signal: stopped.signal };
 
@@ -155,14 +152,14 @@ interface Question {
   isUnchecked: boolean;
 }
 
-/** Needed to ask a question; the signal aborts it. */
+/** Parts that a question needs; the signal aborts it. */
 interface Means {
   clock: Clock;
   random: Random;
   signal: AbortSignal;
 }
 
-/** Queries a server, again without EDNS if it does not support that. @throws DnsError */
+/** Queries a server; repeats without EDNS if the server does not support EDNS. @throws DnsError */
 async function askServer(server: DnsServer, asked: Question, means: Means): Promise<WireAnswer> {
   const question = `${asked.type} ${asked.name}`;
   try {
@@ -179,7 +176,7 @@ async function askServer(server: DnsServer, asked: Question, means: Means): Prom
   }
 }
 
-/** Sends a message and awaits the answer; repeats it over TCP if UDP truncates the answer. */
+/** Sends a message and waits for the answer. If UDP truncates the answer, repeats over TCP. */
 async function exchange(
   server: DnsServer,
   { name, type, edns, timeoutMs, isUnchecked }: Question & { edns: boolean },

@@ -17,15 +17,15 @@ import {
 export interface Found {
   /** 1 to 200 records, all of the requested type. */
   records: readonly DnsRecord[];
-  /** Every answer of the chain was authenticated (AD). */
+  /** Whether every answer of the CNAME chain was authenticated (AD). */
   authenticated: boolean;
 }
 
-/** Looks up a folded, valid name. @throws DnsError. */
+/** Looks up a valid name in folded form. @throws DnsError. */
 export type Lookup = (name: string, type: RecordType) => Promise<Found>;
 
 const maxRecordsKept = 200;
-/** CNAMEs from the name to the records; BIND follows 16, Unbound 11. */
+/** Most CNAMEs from a name to the records; BIND follows 16, Unbound 11. */
 const maxChain = 12;
 const maxTtlMs = 3_600_000;
 const negativeTtlMs = 60_000;
@@ -33,7 +33,7 @@ const maxCacheEntries = 10_000;
 const maxCacheBytes = 16 * 1024 * 1024;
 
 type Outcome = { found: Found } | { error: DnsError };
-/** `expiresAtMs` is on the scale of `clock.elapsed()`. */
+/** A cached outcome. `expiresAtMs` is by `clock.elapsed()`. */
 type Entry = { outcome: Outcome; expiresAtMs: number; byteCount: number };
 
 /** Cached answers, bounded in entries and bytes. */
@@ -44,7 +44,7 @@ export function createAnswers(): Answers {
   return recentlyUsedBytes(maxCacheEntries, maxCacheBytes, bytesOf);
 }
 
-/** Creates a look-up that queries only for answers missing in `answers`. */
+/** Creates a look-up that sends queries only for answers missing in `answers`. */
 export function createLookup(ask: DnsAsker['ask'], clock: Clock, answers: Answers): Lookup {
   const underWay = new Map<string, Promise<Outcome>>();
 
@@ -107,9 +107,9 @@ async function resolveFresh(ask: DnsAsker['ask'], asked: string, type: RecordTyp
 
 interface Step {
   records: DnsRecord[];
-  /** The last name in the CNAME chain of this answer. */
+  /** Last name in the CNAME chain of this answer. */
   end: string;
-  /** Reason why the CNAMEs cannot be followed. */
+  /** Reason why the CNAMEs cannot be followed further. */
   stop: 'loop' | 'malformed' | undefined;
   ttlMs: number;
 }

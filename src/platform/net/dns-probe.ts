@@ -1,25 +1,25 @@
-// Questions of a diagnosis: the exact answer of a server, with aliases and times to live. Nothing
-// is asked twice, and all questions end at the same deadline. Mail is sent over dns.ts.
+// Questions of a diagnosis: exact answers of a server, with aliases and times to live. Each
+// question is sent once, and all questions end at the same deadline. Sending uses dns.ts.
 import { getServers } from 'node:dns';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { createDnsAsker, type DnsAsker, DnsError } from './dns-ask.ts';
 import { type DnsRecord, foldName, isQueryName, type RecordType, rcodes } from './dns-wire.ts';
 
-/** Types of records that a diagnosis reads. SPF is the type of old (RFC 7208 3.1). */
+/** Types of records that a diagnosis reads. SPF is an obsolete type (RFC 7208 3.1). */
 export type ProbedType = Extract<RecordType, 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'TXT'> | 'SPF';
 
-/** A single question. */
+/** A question to ask. */
 export interface ProbeQuestion {
   type: ProbedType;
   name: string;
-  /** Addresses of the servers to ask; the configured resolver without them. */
+  /** Addresses of the servers to ask; the configured resolver if missing. */
   servers?: readonly string[];
-  /** Asks the resolver to leave out DNSSEC. */
+  /** Whether to ask the resolver for an answer without DNSSEC checks. */
   isUnchecked?: boolean;
 }
 
-/** Answer to a question. Values of MX are `10 host`, values of TXT are joined. */
+/** Answer to a question. A value of MX is `10 host`; the strings of a TXT record are joined. */
 export interface ProbeAnswer {
   kind: 'found' | 'no-data' | 'not-found' | 'refused' | 'failed' | 'silent';
   values: readonly string[];
@@ -27,7 +27,7 @@ export interface ProbeAnswer {
   alias: string | null;
   /** Seconds for which the answer may be cached; null without a record. */
   ttlSeconds: number | null;
-  /** Reason of a missing answer; null if there was an answer. */
+  /** Reason why the answer is missing; null for an answer. */
   problem: string | null;
 }
 
@@ -39,21 +39,21 @@ export interface Probe {
 }
 
 interface ProbeOptions {
-  /** Same form as for `createDns`. */
+  /** Servers in the form of `createDns`. */
   servers: readonly string[];
   clock: Clock;
   random: Random;
-  /** Time after which no question is answered any more. */
+  /** Time after which questions get no answer. */
   deadlineMs: number;
-  /** Most questions that are sent. */
+  /** Most questions that may be sent. */
   mostQuestions: number;
-  /** Time-out of a server that the caller names. */
+  /** Time-out of a server that the caller names, in ms. */
   authorityMs: number;
 }
 
 const mostValues = 20;
 const longestValue = 4_000;
-/** CNAMEs from a name to the records. */
+/** Most CNAMEs from a name to the records. */
 const longestChain = 12;
 const mostAuthorities = 3;
 

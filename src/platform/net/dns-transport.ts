@@ -1,5 +1,5 @@
-// A question to a DNS server over UDP, or TCP if the answer does not fit (RFC 7766). Each question
-// has a separate socket: the source port is random, and nothing stays open after the question ends.
+// Sends a question to a DNS server over UDP, or TCP if the answer does not fit (RFC 7766). Each
+// question has a separate socket, so that the source port is random and no socket stays open.
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
@@ -9,20 +9,20 @@ export interface DnsServer {
   port: number;
 }
 
-/** Time-out, or abort of all questions by `signal`. */
+/** Error of a time-out, or of an abort by `signal`. */
 export class NoAnswer extends Error {}
 
 export interface Exchange<T> {
   server: DnsServer;
   question: Buffer;
-  /** Parses an answer. Returns undefined for unrelated bytes; throws for a broken answer. */
+  /** Parses an answer. Returns undefined for unrelated bytes; throws for a malformed answer. */
   read: (bytes: Buffer) => T | undefined;
   timeoutMs: number;
   clock: Clock;
   signal: AbortSignal;
 }
 
-/** Runs `start` until it settles, times out, or `signal` aborts; then calls the clean-up. */
+/** Runs `start` until it settles, times out or is aborted by `signal`, then calls the clean-up. */
 function bounded<T>(
   { timeoutMs, clock, signal }: Exchange<T>,
   start: (resolve: (value: T) => void, reject: (error: Error) => void) => () => void,
@@ -41,8 +41,8 @@ function bounded<T>(
 }
 
 /**
- * Sends the question and ignores foreign answers while it waits, so that a forged answer gains
- * nothing.
+ * Sends the question over UDP. Foreign answers are ignored while it waits, so that a forged answer
+ * gains nothing.
  * @throws NoAnswer, or the error of the network or of `read`.
  */
 export function askOverUdp<T>(exchange: Exchange<T>): Promise<T> {
@@ -58,7 +58,7 @@ export function askOverUdp<T>(exchange: Exchange<T>): Promise<T> {
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
-    // A connected socket: the kernel drops datagrams of other senders, and reports a closed port.
+    // The socket is connected, so the kernel drops foreign datagrams and reports a closed port.
     socket.connect(server.port, server.host, () => socket.send(question));
     return () => {
       socket.removeAllListeners('message');

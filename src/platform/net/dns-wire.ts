@@ -1,6 +1,5 @@
-// DNS messages as bytes (RFC 1035, 6891): encodes a question, decodes an answer, bounded before
-// it is parsed. Also checks names: A-labels in text form. Only this file uses dns-packet. Opens no
-// sockets.
+// DNS messages as bytes (RFC 1035, 6891): encodes a question, and decodes an answer within bounds.
+// Also checks names: A-labels in text form. Only this file uses dns-packet. Opens no sockets.
 import {
   type Answer,
   AUTHENTIC_DATA,
@@ -19,12 +18,12 @@ export type DnsRecord = Exclude<Answer, OptAnswer>;
 
 export interface WireQuestion {
   id: number;
-  /** Lower case, without a trailing dot. */
+  /** Queried name in lower case, without a trailing dot. */
   name: string;
   type: RecordType;
   /** Whether to offer EDNS0 (larger answers, DNSSEC); some old servers refuse it. */
   edns: boolean;
-  /** Asks for the answer even if the DNSSEC signatures are wrong (CD, RFC 4035 3.2.2). */
+  /** Whether to accept an answer with wrong DNSSEC signatures (CD, RFC 4035 3.2.2). */
   isUnchecked?: boolean;
 }
 
@@ -48,14 +47,14 @@ export const rcodes = {
   refused: 5,
 };
 
-/** Size of a UDP answer that passes every path unfragmented (DNS flag day 2020). */
+/** Largest UDP answer that no path fragments (DNS flag day 2020). */
 const udpPayloadBytes = 1232;
-/** Most records read of an answer: 200 of the requested type, with their signatures and CNAMEs. */
+/** Most records read in an answer: 200 of the requested type, with signatures and CNAMEs. */
 const maxRecords = 416;
 
 const headerBytes = 12;
 const truncatedFlag = 0x0200;
-/** QR and the opcode. */
+/** Bits of QR and of the opcode. */
 const kindMask = 0xf800;
 const answerToQuery = 0x8000;
 
@@ -86,8 +85,8 @@ export function encodeQuestion({
 }
 
 /**
- * Parses `bytes` as the answer to `question`; undefined if they answer a different question (late,
- * or forged). If the answer is truncated, only the header is used. May write to `bytes`.
+ * Parses `bytes` as the answer to `question`; undefined for the answer to a different question
+ * (late, or forged). Of a truncated answer only the header is used. May write to `bytes`.
  * @throws Error if the bytes answer the question but cannot be parsed.
  */
 export function decodeAnswer(bytes: Buffer, question: WireQuestion): WireAnswer | undefined {
@@ -97,14 +96,14 @@ export function decodeAnswer(bytes: Buffer, question: WireQuestion): WireAnswer 
   const truncated = (flags & truncatedFlag) !== 0;
   const rcode = flags & 0xf;
   const questionCount = bytes.readUInt16BE(4);
-  // A server that cannot or will not answer may omit the question.
+  // A server that cannot or will not answer may omit the question section.
   if (questionCount === 0 && isFailure(rcode)) return empty(rcode, bytes.length);
   if (questionCount !== 1) return undefined;
-  // Skips later sections, and records beyond the limit, without parsing them.
+  // Later sections, and records beyond the limit, are skipped without parsing.
   bytes.writeUInt16BE(truncated ? 0 : Math.min(bytes.readUInt16BE(6), maxRecords), 6);
   bytes.writeUInt32BE(0, 8);
   const packet = decode(bytes);
-  // dns-packet reads addresses past the end without an error.
+  // dns-packet reads addresses beyond the end without an error, so this is checked here.
   if (decode.bytes > bytes.length) throw new RangeError('a record goes beyond the message');
   const [echo] = packet.questions ?? [];
   if (echo?.type !== question.type || foldName(echo.name) !== question.name) return undefined;
@@ -128,7 +127,7 @@ function empty(rcode: number, byteCount: number): WireAnswer {
   return { rcode, truncated: false, authenticated: false, records: [], byteCount };
 }
 
-/** Folds a name for comparison: ASCII case (RFC 4343) and the trailing dot do not matter. */
+/** Folds a name for comparison: without a trailing dot, and ASCII in lower case (RFC 4343). */
 export function foldName(name: string): string {
   return name.replace(/\.$/, '').replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

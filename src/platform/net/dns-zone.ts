@@ -5,27 +5,27 @@ import { foldName, rcodes } from './dns-wire.ts';
 
 const headerBytes = 12;
 /**
- * Longest message that is read: enough for a question of a single name. Longer messages are
+ * Longest message that is read, enough for a question with a single name. Longer messages are
  * dropped.
  */
 const mostBytes = 600;
 const answerFlag = 0x8000;
 const opcodeMask = 0x7800;
 const recursionDesired = 0x0100;
-/** Challenges change within minutes, so resolvers must not cache an absent challenge. */
+/** Challenges change within minutes, so resolvers must not cache that a challenge is absent. */
 const ttlSeconds = 1;
 const anyType = 'ANY';
 
 /** A zone with a single name server. */
 export interface Zone {
-  /** Lower case, without a trailing dot. */
+  /** Name in lower case, without a trailing dot. */
   name: string;
   nameServer: string;
   /** Returns the texts at a name in the zone (lower case); undefined if the name does not exist. */
   texts(name: string): Promise<readonly string[] | undefined>;
 }
 
-/** A parsed question; null for a question that is never answered. */
+/** A parsed question; null for a message that must not be answered. */
 interface Asked {
   id: number;
   flags: number;
@@ -35,7 +35,7 @@ interface Asked {
 function readQuestion(bytes: Buffer): Asked | null {
   if (bytes.length < headerBytes || bytes.length > mostBytes) return null;
   const flags = bytes.readUInt16BE(2);
-  // Drops answers: two servers that answer answers would never stop.
+  // Answers are dropped: two servers that answer answers would never stop.
   if ((flags & answerFlag) !== 0) return null;
   const id = bytes.readUInt16BE(0);
   if ((flags & opcodeMask) !== 0 || bytes.readUInt16BE(4) !== 1) {
@@ -43,7 +43,7 @@ function readQuestion(bytes: Buffer): Asked | null {
   }
   try {
     const head = Buffer.from(bytes);
-    // Parses only the question.
+    // Only the question section is parsed.
     head.writeUInt16BE(0, 6);
     head.writeUInt32BE(0, 8);
     const [question] = decode(head).questions ?? [];
@@ -110,14 +110,14 @@ export async function answerOf(zone: Zone, bytes: Buffer): Promise<Buffer | null
   if (texts === undefined) return respond(asked, rcodes.nxDomain, [], soa);
   const isText = question.type === 'TXT' || question.type === (anyType as typeof question.type);
   const answers = texts.map((text): Answer => {
-    // Returns the name in the spelling of the question: resolvers hide randomness in upper and
+    // The name keeps the spelling of the question, because resolvers hide random bits in upper and
     // lower case.
     return { name: question.name, type: 'TXT', ttl: ttlSeconds, data: text };
   });
   return isText && answers.length > 0 ? respond(asked, 0, answers) : respond(asked, 0, [], soa);
 }
 
-/** Returns a SERVFAIL answer, for a failure of this server. */
+/** Returns the answer SERVFAIL, for a failure of this server. */
 export function troubleOf(bytes: Buffer): Buffer | null {
   const asked = readQuestion(bytes);
   return asked && respond(asked, rcodes.serverFailure);

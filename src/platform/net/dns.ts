@@ -1,4 +1,4 @@
-// The single entrance to the DNS: mail hosts, addresses, TXT and TLSA records from the servers in
+// The resolver for all code: mail hosts, addresses, TXT and TLSA records from the servers in
 // `dns.servers`, and a resolver in the form of node:dns for mailauth. Decides nothing about mail.
 // Every answer is untrusted and is checked here.
 import { getServers } from 'node:dns';
@@ -13,9 +13,9 @@ import { foldName, isHostName, isQueryName } from './dns-wire.ts';
 export { DnsError };
 
 export interface MxAnswer {
-  /** Sorted by preference, lowest first. Empty for a null MX. */
+  /** Records by preference, lowest first. Empty for a null MX. */
   records: { exchange: string; preference: number }[];
-  /** The domain declares that it receives no mail (RFC 7505). */
+  /** Whether the domain declares that it receives no mail (RFC 7505). */
   nullMx: boolean;
   authenticated: boolean;
 }
@@ -42,41 +42,41 @@ interface TlsaAnswer {
 export interface CaaRecord {
   /** Whether an issuer that does not know the tag must refuse to issue. */
   isCritical: boolean;
-  /** Lower case: `issue`, `issuewild`, `iodef`, … */
+  /** Tag in lower case: `issue`, `issuewild`, `iodef`, … */
   tag: string;
   value: string;
 }
 
 /**
- * Names are given in A-label form, in any case, with or without the trailing dot. `authenticated`
+ * The resolver. Names are A-labels in any case, with or without the trailing dot. `authenticated`
  * is the AD bit of the answer. At most 200 records of a type are kept. All methods reject with
  * DnsError.
  */
 export interface Dns {
   mx(name: string): Promise<MxAnswer>;
   /**
-   * Looks up A and AAAA together. Rejects if there is neither; if one type fails, the answer has
-   * the addresses of the other type.
+   * Looks up A and AAAA together. Rejects without any address. If one type fails, returns the
+   * addresses of the second type.
    */
   addresses(name: string): Promise<AddressAnswer>;
-  /** Returns each record with all strings joined. */
+  /** Returns the records, each with the strings joined. */
   txt(name: string): Promise<string[]>;
-  /** Returns no records if the name or the type is missing; rejects only for a failed look-up. */
+  /** Returns no records if the name or the type is missing. Rejects only for a failed look-up. */
   tlsa(name: string): Promise<TlsaAnswer>;
   /**
-   * Returns the CAA records of exactly this name, CNAMEs followed; none if the name or the type is
+   * Returns the CAA records of exactly this name, after CNAMEs; none if the name or the type is
    * missing.
    */
   caa(name: string): Promise<CaaRecord[]>;
   /**
-   * Resolves A, AAAA, CNAME, MX, NS, PTR and TXT as `resolve` of node:dns/promises does; the error
-   * carries the same codes (ENOTFOUND, ENODATA, …).
+   * Resolves A, AAAA, CNAME, MX, NS, PTR and TXT as `resolve` of node:dns/promises does; errors
+   * have the same codes (ENOTFOUND, ENODATA, …).
    * @throws TypeError for a different type.
    */
   resolve(name: string, type: string): Promise<unknown[]>;
   /**
-   * Resolves with a short time-out, for a waiting client: gives up on a silent server after 1.5 s,
-   * not 8 s.
+   * Resolves with short time-outs, for a waiting client: gives up on a silent server after 1.5 s
+   * instead of 8 s.
    */
   resolveSoon(name: string, type: string): Promise<unknown[]>;
   /** Aborts all pending look-ups; later look-ups reject. */
@@ -84,7 +84,7 @@ export interface Dns {
 }
 
 interface DnsOptions {
-  /** `IP`, `IPv4:port` or `[IPv6]:port`; if empty, the servers of the system. */
+  /** Servers as `IP`, `IPv4:port` or `[IPv6]:port`; if empty, the servers of the system. */
   servers: readonly string[];
   clock: Clock;
   random: Random;
@@ -170,7 +170,7 @@ async function findAddresses(lookup: Lookup, name: string): Promise<AddressAnswe
 }
 
 /**
- * Returns the worst failure: a temporary failure if there is any, then a failure that proves that
+ * Returns the worst failure: a temporary failure if there is any, else a failure that proves that
  * the name exists.
  */
 function worstOf(errors: readonly unknown[]): unknown {
@@ -184,7 +184,7 @@ async function findTlsa(lookup: Lookup, name: string): Promise<TlsaAnswer> {
   try {
     const { records, authenticated } = await lookup(name, 'TLSA');
     const tlsa = records.flatMap((record) => (record.type === 'TLSA' ? [record.data] : []));
-    // Copies the bytes: a slice would keep the whole message in memory.
+    // Copies, because a slice would keep the whole message in memory.
     const copies = tlsa.map((data) => ({ ...data, certificate: Buffer.from(data.certificate) }));
     return { records: copies, authenticated };
   } catch (error) {
@@ -212,7 +212,7 @@ async function findCaa(lookup: Lookup, name: string): Promise<CaaRecord[]> {
   }
 }
 
-/** Ignores addresses of the wrong length, which the wire format allows. */
+/** Reads an address. Drops values of the wrong length, which the wire format allows. */
 function addressOf(type: 'A' | 'AAAA'): (record: DnsRecord) => string[] {
   const isAddress = type === 'A' ? isIPv4 : isIPv6;
   return (record) => (record.type === type && isAddress(record.data) ? [record.data] : []);
@@ -229,10 +229,7 @@ function targetOf(record: DnsRecord): string[] {
   return names && isHostName(record.data) ? [record.data] : [];
 }
 
-/**
- * Converts DNS records into the values that node:dns returns; for a null MX that is the exchange
- * ''.
- */
+/** Converts DNS records into the values of node:dns. A null MX has the exchange ''. */
 const shapes: Record<string, { type: RecordType; read: (record: DnsRecord) => unknown[] }> = {
   A: { type: 'A', read: addressOf('A') },
   AAAA: { type: 'AAAA', read: addressOf('AAAA') },

@@ -1,28 +1,28 @@
-// Classifies IP addresses by their network. Guards every connection that foreign DNS records can
-// direct (MX hosts, webhooks), and matches the ranges of API keys. Only this file uses ipaddr.js.
-// Opens no connection itself.
+// Classifies IP addresses by network. It protects connections to hosts that foreign DNS records
+// name (MX hosts, webhooks), and matches the ranges of API keys. Only this file uses ipaddr.js.
+// Opens no connection.
 import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
 /** A block of addresses (CIDR). */
 export interface AddressRange {
-  /** In normal form, such as `203.0.113.0/24` or `2001:db8::/32`. */
+  /** Range in normal form, such as `203.0.113.0/24` or `2001:db8::/32`. */
   text: string;
-  /** Whether the written address is the first address of the range; a range should begin there. */
+  /** Whether the address as written is the first address of the range, as it should be. */
   isAligned: boolean;
   network: ipaddr.IPv4 | ipaddr.IPv6;
   bits: number;
 }
 
-/** Global unicast as IANA assigns it. All remaining IPv6 ranges are special or unassigned. */
+/** Global unicast addresses (IANA). All remaining IPv6 ranges are special or unassigned. */
 const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return null;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4 || parsed.range() !== 'rfc6052') return parsed;
-  // DNS64 on IPv6-only networks: the embedded IPv4 address decides (RFC 6052 2.1).
+  // On IPv6-only networks with DNS64, the embedded IPv4 address decides (RFC 6052 2.1).
   return new ipaddr.IPv4(parsed.toByteArray().slice(12));
 }
 
@@ -37,17 +37,17 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalIpv6);
 }
 
-/** Returns whether a host of the configuration, a name or an address, is loopback. */
+/** Returns whether a host in the configuration, a name or an address, is loopback. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-/** Returns whether an address is of the loopback network; IPv4-mapped addresses included. */
+/** Returns whether an address is in the loopback network, even as an IPv4-mapped address. */
 export function isLoopbackAddress(address: string): boolean {
   return parse(address)?.range() === 'loopback';
 }
 
-/** Returns the address to dial: a listener bound to every address is reached over loopback. */
+/** Returns the address to dial for a listener: loopback for a listener bound to every address. */
 export function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
@@ -73,8 +73,8 @@ export function isThisMachine(address: string): boolean {
 }
 
 /**
- * Returns the labels of an address in reverse, as names of DNS have them: `1.2.0.192` of 192.0.2.1,
- * the 32 digits of an IPv6 address (RFC 3596 2.5).
+ * Returns the labels of an address in reverse, as in DNS names: `1.2.0.192` for 192.0.2.1, and 32
+ * digits for an IPv6 address (RFC 3596 2.5).
  */
 export function reversedLabels(address: string): string {
   const parsed = ipaddr.process(address);
@@ -100,8 +100,8 @@ function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wr
 }
 
 /**
- * IPv4-compatible IPv6 addresses (RFC 4291 2.5.5.1) are deprecated; ipaddr.js takes them for mapped
- * addresses.
+ * IPv4-compatible IPv6 addresses (RFC 4291 2.5.5.1), which are deprecated. ipaddr.js takes them for
+ * mapped addresses.
  */
 const deprecatedForm = /^::[0-9]+\./;
 
@@ -147,19 +147,19 @@ export function isInRanges(address: string, ranges: readonly AddressRange[]): bo
   return ranges.some((range) => isWithin(parsed, range));
 }
 
-/** Returns whether every address of `inner` is in `outer`. */
+/** Returns whether all addresses of `inner` are in `outer`. */
 export function hasRange(outer: AddressRange, inner: AddressRange): boolean {
   return inner.bits >= outer.bits && isWithin(inner.network, outer);
 }
 
-/** Returns the site of an address, for limits on unknown clients: a /24 of IPv4, a /48 of IPv6. */
+/** Returns the network that limits on unknown clients use: a /24 of IPv4, a /48 of IPv6. */
 export function siteOf(address: string): string {
   const network = networkOf(address);
   if (network.endsWith('::/64')) return `${network.split(':').slice(0, 3).join(':')}::/48`;
   return `${network.slice(0, network.lastIndexOf('.'))}.0/24`;
 }
 
-/** Form of IPv4 addresses at a listener bound to `::` (RFC 4291 2.5.5.2). */
+/** Form of IPv4 addresses on a listener bound to `::` (RFC 4291 2.5.5.2). */
 const mappedForm = /^::ffff:([0-9]{1,3}(?:\.[0-9]{1,3}){3})$/i;
 
 /**

@@ -1,13 +1,13 @@
-// The TLS handshake of a client over an open socket: HTTPS, and STARTTLS or implicit TLS of SMTP.
+// The TLS handshake of a client over an open socket, for HTTPS and SMTP.
 import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
 
 export interface HandshakeOptions {
   socket: Socket;
-  /** Name that a verified certificate must carry; also sent as SNI. */
+  /** Name that a verified certificate must have; also sent as SNI. */
   host: string;
-  /** Verifies by the certificate authorities of this machine. */
+  /** Whether to verify by the certificate authorities of this machine. */
   verifyCertificate: boolean;
   /**
    * Returns the fault of the server's certificate, or null; replaces the certificate authorities.
@@ -18,14 +18,14 @@ export interface HandshakeOptions {
 }
 
 /*
- * A single context serves all connections: a new context costs 200 of the 800 µs of a connection
- * (P-256, TLS 1.3, measured on loopback), because it loads all certificate authorities. Resumed
- * sessions would save 80 µs more, under 1 µs per message at 100 messages a connection. They are not
- * used, because a resumed session shows no certificate to check.
+ * A single context serves all connections. A new context costs 200 of the 800 µs of a connection
+ * (P-256, TLS 1.3, on loopback), because it loads all certificate authorities. Resumed sessions
+ * would save 80 µs more, under 1 µs per message at 100 messages a connection. They are not used,
+ * because a resumed session has no certificate to check.
  */
 let shared: SecureContext | undefined;
 
-/** Resolves with the encrypted socket. On any failure destroys it and rejects with an Error. */
+/** Resolves with the encrypted socket. A failure destroys the socket and rejects. */
 export function handshake(options: HandshakeOptions): Promise<TLSSocket> {
   const { socket, host, verifyCertificate, findProblem, clock, timeoutMs } = options;
   shared ??= createSecureContext();

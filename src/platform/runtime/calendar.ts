@@ -1,5 +1,5 @@
-// Calendar days in time zones: the day of a time, and the start of a day. Handles clock changes,
-// days without a midnight, and zones with an offset of 30 or 45 minutes.
+// Calendar days in time zones: the day of a time, and the start of a day. Handles changes to summer
+// time, days without midnight, and offsets of 30 or 45 minutes.
 
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
@@ -41,7 +41,7 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Returns the local time in the zone, expressed as if it were UTC. */
+/** Returns the local time in the zone, as ms of the same time in UTC. */
 function wallTime(timeMs: number, timezone: string): number {
   const parts = formatOf(timezone).formatToParts(timeMs);
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = [
@@ -72,8 +72,8 @@ export function wallTimeIn(timezone: string, timeMs: number): string {
 export function startOfDayIn(timezone: string, day: Day): number {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   const offsetAt = (timeMs: number) => wallTime(timeMs, timezone) - timeMs;
-  // `earlier` uses the offset of the day before. If the clocks changed, `later` uses the offset of
-  // the day itself.
+  // `earlier` uses the offset of the previous day. If the clocks changed since, `later` uses the
+  // offset of the day itself.
   const earlier = midnight - offsetAt(midnight - dayMs);
   const later = midnight - offsetAt(earlier);
   return wallTime(later, timezone) === midnight ? later : Math.max(earlier, later);
@@ -85,8 +85,8 @@ export function minuteIn(timezone: string, timeMs: number): number {
 }
 
 /**
- * Returns the time of a minute of a day in the zone: the first time if the clocks show it twice,
- * and the first moment after it if they skip it.
+ * Returns the time of a minute of a day in the zone. If clocks show the minute twice, the first
+ * time; if they skip it, the first moment after.
  */
 export function timeIn(timezone: string, day: Day, minute: number): number {
   const wall = Date.parse(`${day}T00:00:00Z`) + minute * minuteMs;
@@ -94,7 +94,7 @@ export function timeIn(timezone: string, day: Day, minute: number): number {
   const times = [wall - offsetAt(wall - dayMs), wall - offsetAt(wall + dayMs)];
   const found = times.filter((time) => wallTime(time, timezone) === wall);
   if (found.length > 0) return Math.min(...found);
-  // The clocks change between the two: at the first moment with the later offset.
+  // The clocks change between the two times: finds the first moment with the later offset.
   let [before, after] = [Math.min(...times), Math.max(...times)];
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);

@@ -1,6 +1,6 @@
-// The same JSON text for equal values, so that their digests are equal.
+// Makes equal JSON texts for equal values, so that their digests are equal.
 
-/** Returns JSON with the keys of every object sorted; leaves out undefined values. */
+/** Returns JSON with the keys of every object sorted. Leaves out undefined values. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

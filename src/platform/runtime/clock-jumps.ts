@@ -1,11 +1,10 @@
-// The only detector of a wall clock that was set: the difference of wall and steady time grows by
-// over a minute. NTP corrects less at a time. A clock that is advanced (`join`) never jumps. The
-// jump of a start is found by the stored heartbeat (src/core/clock/heartbeat.ts), which reports it
-// here.
+// Detects that the wall clock was set: the difference of wall and steady time changes by over a
+// minute, more than NTP corrects at a time. A clock that is advanced (`join`) never jumps. The
+// heartbeat (src/core/clock/heartbeat.ts) finds a jump during a stop and reports it here.
 import type { Clock } from './clock.ts';
 import { perApp } from './per-app.ts';
 
-/** Larger differences count as jumps. */
+/** Smaller changes of the difference are no jump. */
 export const jumpToleranceMs = 60_000;
 
 type OnJump = (jumpMs: number) => void;
@@ -13,7 +12,7 @@ type OnJump = (jumpMs: number) => void;
 class ClockJumps {
   readonly #clock: Clock;
   readonly #listeners = new Set<OnJump>();
-  /** Wall time less steady time, as of the last jump. */
+  /** Wall time minus steady time, as of the last jump. */
   #aheadMs: number;
   #jumpedAtElapsed = Number.NEGATIVE_INFINITY;
   #startJumpMs = 0;
@@ -41,8 +40,8 @@ class ClockJumps {
   }
 
   /**
-   * Calls `run` with each later jump in ms, negative for a jump back, and at once with the jump of
-   * the start.
+   * Calls `run` with each later jump in ms, negative for a jump back. If a start found a jump,
+   * calls `run` at once.
    */
   onJump(run: OnJump): () => void {
     this.#listeners.add(run);
@@ -50,7 +49,7 @@ class ClockJumps {
     return () => void this.#listeners.delete(run);
   }
 
-  /** Compares both times, and notifies the listeners of a jump. */
+  /** Compares wall and steady time, and notifies the listeners of a jump. */
   look(): void {
     if (this.#clock.join) return;
     const jumpMs = this.#clock.now() - this.#clock.elapsed() - this.#aheadMs;

@@ -1,20 +1,19 @@
 // The source of time for the whole service: `systemClock` in production, a virtual clock in tests
-// (test/support/virtual-clock.ts). Only this file in src/ and daemon/ calls Date.now and
-// setTimeout.
+// (test/support/virtual-clock.ts). In src and daemon only this file calls Date.now and setTimeout.
 
-/** The source of time. All values are milliseconds; `now` is since 1970, UTC. */
+/** Source of time. All values are milliseconds; `now` is since 1970, UTC. */
 export interface Clock {
-  /** Wall clock, for stored or shown times. People and NTP can set it forwards and backwards. */
+  /** Wall clock, for stored or shown times. People and NTP may set it in both directions. */
   now(): number;
-  /** Monotonic clock from an arbitrary start, for measurements within the process. */
+  /** Steady clock with an arbitrary start, for measurements in the process. */
   elapsed(): number;
   /**
-   * Calls `run` once after `delayMs`; the returned function cancels it. Never keeps the process
+   * Calls `run` once after `delayMs`; the returned function cancels this. Never keeps the process
    * alive.
    */
   after(delayMs: number, run: () => void): () => void;
   /**
-   * Only a clock that is advanced has it (standing-clock.ts): it then waits for the work that
+   * Exists only on a clock that is advanced (standing-clock.ts), which waits for the work that
    * joined.
    */
   join?(work: JoinedWork): () => void;
@@ -23,7 +22,7 @@ export interface Clock {
 /** Work that falls due by the wall clock. */
 export interface JoinedWork {
   /**
-   * Resolves once nothing is due at the present time. `isLast` at the end of an advance. Returns
+   * Resolves once nothing is due at the present time. `isLast`: at the end of an advance. Returns
    * whether anything was done since the last call.
    */
   settle(isLast: boolean): Promise<boolean>;
@@ -61,8 +60,8 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /**
- * Resolves as `work` does. @throws the error of `late` after `ms`, when nobody waits for the work
- * any more
+ * Resolves as `work` does. @throws the error of `late` after `ms`; the result of `work` is then
+ * ignored
  */
 export async function within<T>(
   clock: Clock,
@@ -79,7 +78,7 @@ export async function within<T>(
   }
 }
 
-/** Cache of formatted times: an answer or a batch repeats the same few. */
+/** Cache of formatted times: an answer or a batch repeats a few times. */
 const written = new Map<number, string>();
 const mostWritten = 64;
 

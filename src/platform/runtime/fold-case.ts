@@ -1,9 +1,8 @@
 const ascii = /^[\0-\x7f]*$/;
 
 /**
- * Folds a text for comparison in any case, nearly as full case folding (Unicode 3.13) does: `ß`
- * equals `ss`, `ς` equals `σ`. Composes letters (NFC). Folding twice changes nothing, and folding A
- * to Z first changes nothing.
+ * Folds a text for comparison without case, nearly like full case folding (Unicode 3.13): `ß`
+ * equals `ss`, `ς` equals `σ`. Composes letters (NFC). Folding twice changes nothing.
  */
 export function foldCase(text: string): string {
   if (ascii.test(text)) return text.toLowerCase();

@@ -1,5 +1,5 @@
-// Files that a command opened as root, before it took the account of the store. Readers of named
-// files ask here first: the path may lie in a folder that only root may enter.
+// Files that a command opened as root, before it changed to the account of the store. Readers of
+// named files look here first, because only root may enter some folders.
 import {
   closeSync,
   constants,
@@ -43,12 +43,12 @@ export function heldFile(path: string): number | undefined {
   return held.get(resolve(path));
 }
 
-/** Reads a held file from the first byte, whatever was read before; undefined for other paths. */
+/** Reads a held file from the beginning, even after earlier reads; undefined for any other path. */
 export function readHeldFile(path: string): Buffer | undefined {
   const descriptor = heldFile(path);
   if (descriptor === undefined) return undefined;
   const found = fstatSync(descriptor);
-  // A pipe has no position.
+  // A pipe cannot be read from the beginning, so it is read on.
   if (!found.isFile()) return readFileSync(descriptor);
   const bytes = Buffer.alloc(found.size);
   let read = 0;
@@ -60,19 +60,19 @@ export function readHeldFile(path: string): Buffer | undefined {
   return bytes.subarray(0, read);
 }
 
-/** Reads a file, by the held descriptor if there is one. @throws the errors of `readFileSync` */
+/** Reads a file, through a held descriptor if possible. @throws the errors of `readFileSync` */
 export function readNamedFile(path: string): Buffer {
   return readHeldFile(path) ?? readFileSync(path);
 }
 
-/** Tells whether the file is held, or exists within reach. */
+/** Tells whether the file is held, or can be seen at the path. */
 export function isFileNamed(path: string): boolean {
   return heldFile(path) !== undefined || existsSync(path);
 }
 
 const pieceBytes = 1024 * 1024;
 
-/** Copies a file, by the held descriptor if there is one. */
+/** Copies a file, through the held descriptor if there is any. */
 export function copyNamedFile(path: string, copy: string): void {
   const descriptor = heldFile(path);
   if (descriptor === undefined) {

@@ -1,6 +1,6 @@
 // Identifiers (specification 2.1): a prefix, an underscore and 24 characters of the alphabet
 // 0-9a-hjkmnp-tv-z. Ten characters give the milliseconds, three a counter, and 11 are random.
-// Inserting ascending keys costs half of inserting random keys (docs/making/decisions.md, "Store").
+// Ascending keys cost half as much to insert as random keys (docs/making/decisions.md, "Store").
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
@@ -11,7 +11,7 @@ const countsPerMs = 32 ** counterCharacters;
 const randomCharacters = 11;
 
 /**
- * Prefixes of kinds without a noun (src/core/api/noun.ts), and of nouns with ids from lower rooms.
+ * Prefixes of kinds without a noun (src/core/api/noun.ts), and of nouns whose ids lower rooms need.
  */
 export const idPrefixes = {
   organization: 'org',
@@ -47,7 +47,7 @@ export const idPrefixes = {
   trackingHost: 'trk',
 } as const;
 
-/** Ids that begin with `prefix`. */
+/** Kind of ids, which begin with `prefix`. */
 export interface IdSpace {
   readonly prefix: string;
 }
@@ -63,7 +63,7 @@ export function prefixOf(kind: IdKind): string {
 export interface NewId {
   /** Makes an id of the given kind. */
   (kind: IdKind): string;
-  /** Makes later ids follow the ids of this time, ms since 1970. */
+  /** Makes all later ids sort after the ids of this time, ms since 1970. */
   follow(ms: number): void;
 }
 
@@ -77,19 +77,16 @@ function encode(value: number, characters: number): string {
   return text;
 }
 
-/**
- * A clock that is set back by more than this moves ids back too: ids are at most so far ahead of a
- * right clock.
- */
+/** Largest time that ids may be ahead of the clock. A clock set back by more moves ids back too. */
 export const mostAheadMs = 60_000;
 
 /**
- * Creates the id source of a process. Ids grow: the counter orders them within a millisecond,
- * and a clock that is set back by a minute at most does not affect them.
+ * Creates the id source of a process. Ids grow: a counter orders them within a millisecond, and a
+ * clock that is set back by up to a minute does not affect them.
  */
 export function idSource(clock: Clock, random: Random): NewId {
   let lastMs = -1;
-  /** Latest time of the clock: ids beyond it came from a full counter. */
+  /** Latest time of the clock. Ids beyond it come from a full counter. */
   let seenMs = -1;
   let made = 0;
   let timeText = '';

@@ -1,6 +1,6 @@
 // The root keys of an installation: in a file (`secret.key` under dataDir, or `secret.file`), or in
 // the environment (`SVC_SECRET_KEY`). The file holds keys of 32 bytes each, the newest last. Older
-// keys stay to verify tokens (secrets.ts).
+// keys verify old tokens (secrets.ts).
 import {
   closeSync,
   fstatSync,
@@ -19,10 +19,10 @@ import { heldFile, readHeldFile } from './held-files.ts';
 import type { Random } from './random.ts';
 
 export const keyBytes = 32;
-/** Most keys of an installation: each key may cost a forged token a further check. */
+/** Most keys of an installation, because a forged token may be checked with each key. */
 const mostKeys = 16;
 
-/** The keys `secret` of the configuration. */
+/** Settings below `secret` in the configuration. */
 export interface SecretSettings {
   /** Absolute path; null for `secret.key` under dataDir. */
   readonly file: string | null;
@@ -32,13 +32,13 @@ export interface SecretSettings {
 
 /** Place of the root keys. */
 export interface KeySource {
-  /** Name for messages: a path, or a variable. */
+  /** Name for messages: a path or a variable. */
   readonly name: string;
   /** Path of the file; null if the keys come from the configuration. */
   readonly file: string | null;
   /** Returns the keys, the newest last. @throws ConfigError; NoStoreError without any */
   read(): Buffer[];
-  /** Appends a key to the file, durably. @throws ConfigError if that is impossible */
+  /** Appends a key to the file, durably. @throws ConfigError if the file cannot be written */
   add(key: Uint8Array): void;
 }
 
@@ -86,8 +86,8 @@ function findKeys(path: string): Buffer | undefined {
 }
 
 /**
- * Writes the bytes to a temporary file, and puts that in place by `place`. So the file is never
- * incomplete.
+ * Writes the bytes to a temporary file, which `place` then moves into place, so that the file is
+ * never incomplete.
  */
 function writeKeys(
   path: string,
@@ -108,10 +108,7 @@ function writeKeys(
   }
 }
 
-/**
- * Creates the file. Of two processes that start together only the first does it, as a link replaces
- * no file.
- */
+/** Creates the file. A link replaces no file, so of two processes only the first creates it. */
 function createKeys(path: string, bytes: Uint8Array, random: Random): void {
   try {
     writeKeys(path, bytes, random, linkSync);
@@ -131,7 +128,7 @@ export function secretFile(dataDir: string, settings?: SecretSettings): string {
   return settings?.file ?? join(dataDir, 'secret.key');
 }
 
-/** Parses the keys of the configuration. @throws ConfigError */
+/** Parses the keys in the configuration. @throws ConfigError */
 function parseKeys(text: string): Buffer[] {
   const parts = text.split(',').map((part) => part.trim());
   const keys = parts.map((part) => Buffer.from(part, 'base64'));
@@ -224,9 +221,8 @@ export function readSecret(dataDir: string, settings?: SecretSettings): Buffer |
 }
 
 /**
- * Restores the root keys of a backup into a file. Different keys in their place are kept as
- * `keptAs`.
- * @returns true if the file was written, false if it already held these keys
+ * Restores the root keys of a backup into a file. Different present keys are kept as `keptAs`.
+ * @returns true if the file was written, false if it already had these keys
  * @throws ConfigError if the present file is damaged or cannot be read
  */
 export function putSecret(path: string, keys: Buffer, keptAs: string, random: Random): boolean {

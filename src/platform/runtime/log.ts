@@ -1,6 +1,6 @@
 // The log: JSON lines on standard error, with a priority in front for the journal of systemd, and
 // readable lines on a terminal; never a key, a secret or a password. Callers choose the content.
-// The only importer of pino.
+// Only this file imports pino.
 import { fstatSync } from 'node:fs';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { ConfigError } from '../errors.ts';
@@ -10,7 +10,7 @@ export type LogLevel = 'silent' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' 
 
 interface LogOptions {
   level: LogLevel;
-  /** Writes readable lines instead of JSON, for a terminal. */
+  /** Whether to write readable lines for a terminal instead of JSON. */
   pretty: boolean;
   /** Stream for the lines; default standard error. */
   destination?: DestinationStream;
@@ -19,8 +19,7 @@ interface LogOptions {
 const hidden = '[hidden]';
 const standardError = 2;
 /**
- * Most bytes kept for a stalled reader. Further lines are dropped, so that the service keeps memory
- * and pace.
+ * Most bytes kept for a stalled reader. Further lines are dropped, so that memory stays bounded.
  */
 const longestBacklogBytes = 16_000_000;
 
@@ -28,23 +27,22 @@ const secretFields =
   'authorization|cookie|set-cookie|x-api-key|api-?key|key|private-?key|password|secret';
 
 /**
- * Matches the value of a secret field at any depth of a JSON line: text, a number or a Buffer.
- * Matching the line costs 1 µs. pino's `redact` reaches fixed depths only and costs 12 µs for
- * three.
+ * Matches the value of a secret field at any depth of a JSON line: text, a number or a Buffer. This
+ * costs 1 µs a line. pino's `redact` needs fixed depths and costs 12 µs for three.
  */
 const secretFieldPattern = new RegExp(
   `"(${secretFields})":(?:"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|[\\d.e+-]+|\\{"type":"Buffer","data":[^{}]*\\})`,
   'gi',
 );
 
-/** API keys and webhook secrets anywhere in a line. */
+/** Matches API keys and webhook secrets anywhere in a line. */
 const secretPattern = /\b(svc_(?:live|test)_|whsec_)[0-9A-Za-z+/=]{16,}/g;
 
 function hideSecrets(line: string): string {
   return line.replace(secretFieldPattern, `"$1":"${hidden}"`).replace(secretPattern, `$1${hidden}`);
 }
 
-/** Priorities of syslog, which the journal reads from the beginning of a line (sd-daemon(3)). */
+/** Priorities of syslog, which the journal reads at the beginning of a line (sd-daemon(3)). */
 const priorities: Readonly<Record<Exclude<LogLevel, 'silent'>, string>> = {
   fatal: '<2>',
   error: '<3>',
@@ -55,8 +53,8 @@ const priorities: Readonly<Record<Exclude<LogLevel, 'silent'>, string>> = {
 };
 
 /**
- * Tells whether standard error is the journal of systemd. JOURNAL_STREAM names the device and inode
- * of the stream; a child with a redirected stream inherits the variable as well.
+ * Tells whether standard error is the journal of systemd. JOURNAL_STREAM has the device and inode
+ * of the journal's stream, because a child with a redirected stream inherits the variable too.
  */
 function isJournal(): boolean {
   const stream = process.env.JOURNAL_STREAM;
@@ -71,13 +69,13 @@ function isJournal(): boolean {
 
 const lineStart = '{"level":"';
 
-/** Puts the priority of its level in front of a line. */
+/** Prefixes a line with the priority of its level. */
 function withPriority(line: string): string {
   const level = line.slice(lineStart.length, line.indexOf('"', lineStart.length));
   return `${priorities[level as keyof typeof priorities] ?? ''}${line}`;
 }
 
-/** Returns the text of a fatal failure for standard error; a journal gets a priority a line. */
+/** Returns the text of a fatal failure for standard error. In a journal lines have a priority. */
 export function fatalText(text: string): string {
   if (!isJournal()) return text;
   return text
@@ -97,7 +95,7 @@ async function openDestination({ pretty, destination }: LogOptions): Promise<Des
   return { write: (line) => plain.write(format(line)) };
 }
 
-/** Creates a logger; lines are written in the background and flushed at exit. */
+/** Creates a logger. Lines are written in the background and flushed at exit. */
 export async function createLogger(options: LogOptions): Promise<Logger> {
   const forJournal = !options.pretty && options.destination === undefined && isJournal();
   return pino(
@@ -114,7 +112,7 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
   );
 }
 
-/** Formats a failure as a single text with all causes; joins several failures by semicolons. */
+/** Formats a failure with all causes as a text; semicolons join several failures. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const parts = failure instanceof AggregateError ? failure.errors.map(describeFailure) : [];

@@ -1,15 +1,15 @@
-// The log of mail (`log.mail`): a line at info for the end of each attempt, each received mail and
-// each refusal. Decides whether lines are written, and how many; callers write their content.
+// The log of mail (`log.mail`): a line at level info for the end of each attempt, each received
+// mail and each refusal. Decides whether and how many lines are written; callers write the content.
 import type { Clock } from './clock.ts';
 import type { Logger } from './log.ts';
 
-/** The part of the App that decides on the log. */
+/** Part of the App that decides about the log. */
 export interface MailLogSurroundings {
   config: { log: { mail: boolean } };
   log: Logger;
 }
 
-/** Returns the logger for mail, or null if it is off, so that callers build no lines. */
+/** Returns the logger for mail; null if the log is off, so that callers build no lines. */
 export function mailLogOf({ config, log }: MailLogSurroundings): Logger | null {
   return config.log.mail && log.isLevelEnabled('info') ? log : null;
 }
@@ -17,8 +17,8 @@ export function mailLogOf({ config, log }: MailLogSurroundings): Logger | null {
 const windowMs = 1_000;
 
 /**
- * Bounds lines that outsiders can cause: at most `perSecond`. A written line carries the count of
- * lines left out before it.
+ * Limits lines that outsiders can cause to `perSecond`. A written line has the number of lines left
+ * out before.
  */
 export class LineLimit {
   readonly #clock: Pick<Clock, 'elapsed'>;
@@ -32,9 +32,7 @@ export class LineLimit {
     this.#perSecond = perSecond;
   }
 
-  /**
-   * Returns null if the line must be left out; else the number of lines left out before, if any.
-   */
+  /** Returns null if the line must be left out; else the number left out before, if any. */
   admit(): { leftOut?: number } | null {
     const now = this.#clock.elapsed();
     if (now - this.#windowAt >= windowMs) {

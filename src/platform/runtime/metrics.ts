@@ -9,7 +9,7 @@ export interface Metrics {
   registry: Registry;
   /**
    * Accepted messages, by `direction`; outgoing messages also by `via` (MessageOrigin.via).
-   * Messages accepted by commands are counted once found in the store
+   * Messages that commands accepted are counted once the daemon finds them in the store
    * (src/outbound/messages/lists/search.ts).
    */
   accepted: Counter<'direction' | 'via'>;
@@ -21,14 +21,14 @@ export interface Metrics {
   attempts: Counter<'outcome' | 'route'>;
   /** Durations of HTTP requests in seconds, by `method`, `route` and `status`. */
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
-  /** Stalls of the event loop of 0.1 s and more, by the `operation` last begun (loop-turns.ts). */
+  /** Stalls of the event loop of 0.1 s and more, by the last `operation` begun (loop-turns.ts). */
   stallSeconds: Histogram<'operation'>;
   /** Number of open HTTP connections. */
   connections: Gauge;
   /** Number of deliveries in flight. */
   inFlight: Gauge;
   /**
-   * Queued deliveries, by `reason`; ready and not ready deliveries are each counted up to 100,000.
+   * Queued deliveries, by `reason`. Ready and waiting deliveries are each counted up to 100,000.
    */
   queueWaiting: Gauge<'reason'>;
   /** Age of the oldest queued delivery in seconds, by `reason`. */
@@ -40,11 +40,11 @@ export interface Metrics {
   webhookAttempts: Counter<'outcome'>;
   /** Unfinished webhook deliveries, counted up to 100,000. */
   webhooksPending: Gauge;
-  /** Time in seconds since the longest waiting webhook delivery became due. */
+  /** Seconds since the webhook delivery that waits longest became due. */
   webhookLag: Gauge;
-  /** Running campaign runs that made no message for 15 minutes and wait for nothing: a fault. */
+  /** Running campaign runs without a message for 15 minutes and without a reason: a fault. */
   campaignRunsStalled: Gauge;
-  /** Findings of the daily examination, by `check`: 0 fine or not looked at, 1 warn, 2 fail. */
+  /** Findings of the daily examination, by `check`: 0 ok or skipped, 1 warn, 2 fail. */
   findings: Gauge<'check'>;
 }
 
@@ -163,7 +163,7 @@ export function createMetrics(): Metrics {
     labelNames: ['version', 'commit'],
     registers,
   }).set({ version: program.version, commit: program.commit ?? '' }, 1);
-  // Starts counters with known labels at 0, so that an alert can be written before the first event.
+  // Counters with known labels start at 0, so that an alert can be written before the first event.
   for (const reason of refusalReasons) {
     metrics.refused.inc({ reason }, 0);
     metrics.submissionsRefused.inc({ reason }, 0);

@@ -1,5 +1,5 @@
-// Packages that the daemon and a few commands need, loaded on first use: loading modules is most of
-// the cost of a short command.
+// Packages that only the daemon and a few commands need, loaded on first use, because loading
+// modules takes most of the time of a short command.
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);

@@ -1,5 +1,5 @@
-// Process memory that belongs to a single App: created at first use, dropped with the App. Two Apps
-// in the same process (as in tests) share nothing.
+// Values in memory that belong to a single App: created on first use, freed with the App. Several
+// Apps in a process, as in tests, share nothing.
 
 /** Returns a function that gives each app a separate value, built by `make` at the first call. */
 export function perApp<A extends object, T extends {}>(make: (app: A) => T): (app: A) => T {

@@ -1,19 +1,19 @@
-// Version and commit of this program, as its files were at the start of the process.
+// Version and commit of this program, read from the files when the process started.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Version of package.json, and the commit of a clone of git; null without a clone. */
+/** Version in package.json, and the commit of the git clone; null without a clone. */
 export interface Program {
   version: string;
   commit: string | null;
 }
 
-/** A symbolic reference may name another symbolic reference. */
+/** A symbolic reference may point to a symbolic reference: most steps that are followed. */
 const mostReferences = 5;
 const objectName = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const root = resolve(import.meta.dirname, '..', '..', '..');
 
-/** Returns the content of a file without surrounding spaces; null if it cannot be read. */
+/** Returns the text of a file without surrounding white space; null if it cannot be read. */
 function textOf(...path: string[]): string | null {
   try {
     return readFileSync(join(...path), 'utf8').trim();
@@ -30,14 +30,14 @@ function packedValue(folder: string, reference: string): string | null {
 }
 
 /**
- * Returns the commit checked out in a folder, or null. Reads the files of git: a server may lack
- * the command, and the command refuses a clone of a different account.
+ * Returns the commit checked out in a folder, or null. Reads the files of git, because servers may
+ * lack the command, and the command refuses a clone of a different account.
  */
 export function readCommit(folder: string): string | null {
   const own = join(folder, '.git');
   const link = textOf(own)?.match(/^gitdir: (.+)$/)?.[1];
   const gitFolder = link === undefined ? own : resolve(folder, link);
-  // A worktree has its own HEAD and shares the branches with the clone.
+  // A worktree has a separate HEAD, but shares the branches with the clone.
   const shared = resolve(gitFolder, textOf(gitFolder, 'commondir') ?? '.');
   let value = textOf(gitFolder, 'HEAD');
   for (let followed = 0; value !== null && followed < mostReferences; followed += 1) {
@@ -51,5 +51,5 @@ export function readCommit(folder: string): string | null {
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Program;
 
-/** The running program: an upgrade of the files below a daemon leaves it as it is. */
+/** The running program. An upgrade of the files below a running daemon does not change it. */
 export const program: Program = { version, commit: readCommit(root) };

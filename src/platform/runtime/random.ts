@@ -1,19 +1,19 @@
 // The source of randomness for the whole service: the operating system in production, a seeded
-// generator in tests, so that a failing run can be repeated from its printed seed.
+// generator in tests, so that a failing run can be repeated with the printed seed.
 import { randomFillSync } from 'node:crypto';
 
 export interface Random {
   /** Returns `count` random bytes. */
   bytes(count: number): Uint8Array;
-  /** Returns a float in [0, 1), for jitter and choice; not for secrets. */
+  /** Returns a float in [0, 1), for jitter and choices, never for secrets. */
   float(): number;
 }
 
 const poolBytes = 8192;
 
 /**
- * Creates a source that draws from the operating system in blocks: a system call serves about 500
- * ids.
+ * Creates a source that reads blocks of random bytes from the operating system: a system call
+ * suffices for about 500 ids.
  */
 export function systemRandom(): Random {
   const pool = new Uint8Array(poolBytes);
@@ -34,7 +34,7 @@ export function systemRandom(): Random {
   };
 }
 
-/** Creates a repeatable source (mulberry32). For tests and simulations only: never for keys. */
+/** Creates a repeatable source (mulberry32). Only for tests and simulations, never for keys. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

@@ -1,17 +1,17 @@
-// Caches over lru-cache with a high limit. They usually hold few entries.
+// Caches over lru-cache with a high limit that usually hold few entries.
 import { LRUCache } from 'lru-cache';
 
 /**
- * Creates a cache that keeps the `most` entries used last. Memory grows as the cache fills; with
- * its own `max`, lru-cache would allot 18 bytes for each possible entry at once.
+ * Creates a cache of the `most` entries used last. Memory grows with the entries; the option `max`
+ * of lru-cache would allocate 18 bytes for each possible entry at once.
  */
 export function recentlyUsed<Value extends {}>(most: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: most, sizeCalculation: () => 1 });
 }
 
 /**
- * Creates a cache like `recentlyUsed` that is also bounded by `mostBytes`. Calls `bytesOf` once per
- * entry. An entry counts at least `mostBytes / most`.
+ * Creates a cache like `recentlyUsed` that `mostBytes` also bounds. Calls `bytesOf` once per entry.
+ * An entry counts at least `mostBytes / most`.
  */
 export function recentlyUsedBytes<Value extends {}>(
   most: number,

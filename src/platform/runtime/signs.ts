@@ -1,11 +1,11 @@
-// Signs in place of characters that a reader does not see, such as ⟨U+202E⟩: for pages and for
+// Visible signs, such as ⟨U+202E⟩, in place of characters that a reader does not see. For pages and
 // agents.
 
-/** Controls, marks of direction, and characters without a width; emoji may be joined. */
+/** Control characters, direction marks and characters without width. Joined emoji are allowed. */
 export const misleading =
   /(?![\n\r\t])\p{Cc}|(?<!\p{Extended_Pictographic}|\ufe0f)\u200d|(?!\u200d)\p{Cf}|[\p{Zl}\p{Zp}]/gu;
 
-/** Returns the text with signs such as `⟨U+202E⟩` for misleading characters. */
+/** Returns the text with signs such as `⟨U+202E⟩` in place of misleading characters. */
 export function plainly(text: string): string {
   return text.replace(misleading, (found) => {
     return `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
@@ -15,8 +15,7 @@ export function plainly(text: string): string {
 const sign = /⟨U\+([0-9A-F]{4,6})⟩/g;
 
 /**
- * Returns the text that a page showed with signs: a form sends back the shown contents of the
- * fields.
+ * Returns the original of a text that a page showed with signs: a form sends the shown texts back.
  */
 export function meant(text: string): string {
   return text.replace(sign, (found, hex: string) => {

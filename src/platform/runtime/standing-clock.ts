@@ -1,6 +1,6 @@
 // A clock for rehearsals and for tests of other programs (`svc daemon --clock virtual`): the wall
-// clock stands still until it is advanced. Time on the process's own scale (`elapsed`, `after`)
-// goes on, as other machines and threads do not stand still; it jumps along with the wall clock.
+// clock stands still until it is advanced. Steady time (`elapsed`, `after`) continues, since other
+// machines and threads do not stand still; it jumps together with the wall clock.
 //
 //   state      | event                  | next
 //   -----------+------------------------+---------------------------------------------------------------------
@@ -11,12 +11,12 @@
 //   advancing  | another call           | the other call waits for its turn
 import { type Clock, isoTime, type JoinedWork, systemClock } from './clock.ts';
 
-/** Interval at which work settles while the clock follows the system's. */
+/** Interval at which work settles while this clock follows the system's clock. */
 const followEachMs = 1_000;
-/** Rounds of settling at the same time after which work counts as endless. */
+/** Most rounds of settling at the same time. Work that needs more counts as endless. */
 const mostRounds = 100_000;
 
-/** Error of a target in the past. */
+/** Error for a target in the past. */
 export class PastTimeError extends Error {
   constructor(now: number) {
     super(`time never goes back: the clock shows ${isoTime(now)}`);
@@ -24,11 +24,11 @@ export class PastTimeError extends Error {
 }
 
 export interface StandingClockOptions {
-  /** Called with each new time, before work is settled at it. */
+  /** Called with each new time, before work settles. */
   onTime?: (now: number) => void;
 }
 
-/** A wall clock that stands still, with the work that falls due by it. */
+/** A wall clock that stands still, with the work that depends on it. */
 export class StandingClock implements Clock {
   readonly #works = new Set<JoinedWork>();
   readonly #onTime: (now: number) => void;
@@ -70,19 +70,19 @@ export class StandingClock implements Clock {
 
   /**
    * Advances from due time to due time up to `targetMs`, where the clock then stands. Resolves once
-   * all work that fell due has settled.
+   * all due work has settled.
    * @throws PastTimeError for a target before the present
    */
   advanceTo(targetMs: number): Promise<void> {
     return this.#inTurn(() => this.#advanceTo(() => targetMs));
   }
 
-  /** Advances by `ms`, counted from the time at which the turn of the call comes. */
+  /** Advances by `ms` from the time at which the call has its turn. */
   advanceBy(ms: number): Promise<void> {
     return this.#inTurn(() => this.#advanceTo((now) => now + ms));
   }
 
-  /** Goes on at the pace of the system's clock, until it is advanced. */
+  /** Follows the pace of the system's clock until the clock is advanced. */
   follow(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#followsSince !== null) return;
@@ -127,7 +127,7 @@ export class StandingClock implements Clock {
   #nextAt(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const work of this.#works) {
-      // Some due times follow from `elapsed`, in fractions; the wall clock has whole milliseconds.
+      // Some due times come from `elapsed` and are fractions; the wall clock has whole ms.
       const at = Math.ceil(work.nextAt());
       if (at > this.#nowMs) next = Math.min(next, at);
     }
@@ -135,7 +135,7 @@ export class StandingClock implements Clock {
   }
 
   /**
-   * Work of a loop can make work for a second loop, so it settles in rounds, until a round finds
+   * Settles in rounds, because work of a loop can make work for a second loop, until a round finds
    * nothing to do.
    */
   async #settle(isLast: boolean): Promise<void> {

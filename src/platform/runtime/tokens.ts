@@ -1,4 +1,4 @@
-// Tokens of links and sessions: 256 random bits for their holder, a hash for the store.
+// Tokens of links and sessions: 256 random bits for the holder, and a hash for the store.
 import { createHash } from 'node:crypto';
 import type { Random } from './random.ts';
 

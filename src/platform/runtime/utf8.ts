@@ -1,5 +1,5 @@
-// Texts that come as bytes: from files, standard input and requests. Bytes that are not UTF-8 are
-// refused, because U+FFFD in their place is stored and sent without a word.
+// Decodes bytes of files, standard input and requests as text. Bytes that are not UTF-8 are
+// refused; otherwise U+FFFD would be stored and sent in their place unnoticed.
 import { isUtf8 } from 'node:buffer';
 
 const mark = '\uFEFF';
@@ -16,7 +16,7 @@ export function decodeUtf8(bytes: Buffer): { text: string } | { problem: string 
   return { text: text.startsWith(mark) ? text.slice(mark.length) : text };
 }
 
-/** Finds the first replacement character that stands for bytes that do not encode it. */
+/** Finds the first U+FFFD in the text that stands for invalid bytes, not for itself. */
 function invalidOffset(bytes: Buffer, text: string): number {
   let offset = 0;
   let passed = 0;

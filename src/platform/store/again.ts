@@ -2,9 +2,9 @@
 import { isDuplicate } from './db.ts';
 
 /**
- * Runs `work` again if a parallel transaction inserted the same unique value meanwhile; the next
- * run finds it. `times` is the number of retries: 2 or more for work with so many values that each
- * run may meet a new conflict.
+ * Runs `work` again if a parallel transaction inserted the same unique value, which the next run
+ * finds. `times` is the number of retries: 2 or more for work with so many values that each run may
+ * meet a new conflict.
  */
 export async function orAgain<T>(work: () => Promise<T>, times = 1): Promise<T> {
   try {

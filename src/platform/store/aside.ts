@@ -1,5 +1,5 @@
-// Runs reads with a cost that grows with the store (searches, counts by a filter) beside the event
-// loop, with a deadline. They share a few places, of which every organization has its share.
+// Runs reads that take longer in a larger store (searches, counts by a filter) outside of the event
+// loop, with a deadline. Organizations share a few places for such reads.
 //
 // read     | event                                     | then
 // ---------+-------------------------------------------+------------------------------------
@@ -19,13 +19,13 @@ import type { Db } from './db.ts';
 const places = 4;
 const mostWaiting = 400;
 const patienceMs = 5_000;
-/** Default deadline of a read. */
+/** Default deadline of a read, in ms. */
 export const asideMs = 500;
 
-/** Error of a read that did not end by the deadline. */
+/** Error of a read that did not end before the deadline. */
 export class OverdueError extends Error {}
 
-/** Returns the result of a read aside; null if it is overdue. */
+/** Returns the result of such a read; null if it is overdue. */
 export async function unlessOverdue<T>(read: Promise<T>): Promise<T | null> {
   try {
     return await read;
@@ -35,12 +35,12 @@ export async function unlessOverdue<T>(read: Promise<T>): Promise<T | null> {
   }
 }
 
-/** A connection for reads aside. */
+/** A connection for reads outside of the event loop. */
 export interface AsidePlace {
   db: Db;
   /**
-   * Releases the connection, or ends the read that still runs. Returns whether the connection can
-   * be used again.
+   * Releases the connection, or ends a read that still runs. Returns whether the connection can be
+   * used again.
    */
   finish(isOverdue: boolean): Promise<boolean>;
   /** Closes the idle connection. */
@@ -96,7 +96,7 @@ export class AsideReads {
       throw error;
     } finally {
       cancel();
-      // An overdue read holds its place until it ends.
+      // An overdue read occupies the place until it ends.
       const finished = this.#finish(holder, place, isOverdue);
       this.#underWay.add(finished);
       void finished.then(() => this.#underWay.delete(finished));
@@ -140,7 +140,7 @@ export class AsideReads {
 
   #leave(holder: string): void {
     this.#share.letGo(holder);
-    // Serves the organization with the fewest places first, so that a backlog delays no other
+    // The organization with the fewest places comes first, so that no backlog delays a different
     // organization.
     const held = (one: Waiting) => this.#share.heldBy(one.holder);
     this.#waiting

@@ -1,6 +1,5 @@
-// Interface of the store for the areas: a Kysely without tables (each area's queries.ts names only
-// tables of the area), reads on `db`, writes through `write`. Only src/platform/store knows the
-// engine.
+// Interface of the store: a Kysely without types of tables (each room's queries.ts names the tables
+// of the room), reads on `db`, writes through `write`. Only src/platform/store knows the engine.
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -14,49 +13,45 @@ import {
 } from 'kysely';
 import { placeholder, readerOf } from './rows/placeholder.ts';
 
-/** A connection for queries; functions take it as their first parameter. */
+/** A connection for queries, which functions take as their first parameter. */
 export type Db = Kysely<unknown>;
 
 export type StoreKind = 'sqlite' | 'postgres';
 
 /**
- * Promise of a write.
- * `now` survives a power failure once `write` has resolved: for every write that a response
- * confirms.
- * `soon` survives the end of the process at once, and a power failure after a quarter of a second:
- * for work that is repeated if it is lost, such as claims, and outcomes that a retry would find
- * again.
- * `quiet` is like `soon`, but notifies no process: for writes without waiting readers, such as
- * heartbeats.
+ * Guarantee of a write. `now`: survives a power failure once `write` has resolved; for every write
+ * that a response confirms. `soon`: survives the end of the process at once, and a power failure
+ * after a quarter of a second; for work that is repeated if it is lost, such as claims. `quiet`:
+ * like `soon`, but notifies no process; for writes that nobody waits to read, such as heartbeats.
  */
 export type Durability = 'now' | 'soon' | 'quiet';
 
 export interface Store {
   readonly kind: StoreKind;
-  /** Connection for reads outside a write: sees committed data only. */
+  /** Connection for reads outside of a write; sees only committed data. */
   readonly db: Db;
   /**
    * Runs `work` in a write transaction (`begin immediate`) and resolves after the durable commit.
    * On SQLite, writes that arrive together share a transaction and an fsync, each in a separate
    * savepoint, so that a write that throws never spoils the neighbours. `work` must not await the
-   * network. It may run several times before a commit: PostgreSQL ends a transaction of a deadlock,
-   * and the store runs it again. So `work` must not change memory in a way that a second run would
-   * repeat; effects that depend on the commit come after `write`. Rethrows errors of `work`, or
+   * network. It may run several times before a commit, because the store runs a transaction again
+   * after a deadlock on PostgreSQL. So `work` must not change memory in a way that a second run
+   * would repeat; effects that need the commit come after `write`. Rethrows errors of `work`, or
    * throws CapacityError if the store cannot write.
    */
   write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
   /**
-   * Runs a read with a cost that grows with the store, for an organization, on a connection that
-   * sees committed data only. Does not block the event loop.
+   * Runs a read for an organization that takes longer in a larger store. It sees only committed
+   * data and does not block the event loop.
    * @throws OverdueError (aside.ts) after 500 ms; CapacityError if the read gets no place
    * (aside.ts).
    */
   aside<T>(organizationId: string, read: (db: Db) => Promise<T>): Promise<T>;
-  /** Empties the log, which keeps earlier versions of rows until it begins anew. SQLite only. */
+  /** Empties the log of SQLite, which keeps earlier versions of rows until it is overwritten. */
   emptyLog?(): void;
   /**
    * Calls `listener` after commits of any process (on PostgreSQL sometimes without a commit).
-   * Returns the unsubscription.
+   * Returns the function that ends this.
    */
   onChange(listener: () => void): () => void;
   /** Tells whether a write can be made now; for /readyz. */
@@ -64,38 +59,36 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Tables of a function that takes their name as a parameter: no type knows their columns. */
+/** Tables for a function with a table's name as parameter: no type knows the columns. */
 export type Untyped = Record<string, Record<string, unknown>>;
 
-/** Returns the same connection, typed with the tables of an area. */
+/** Returns the same connection with the types of a room's tables. */
 export function tables<T>(db: Db): Kysely<T> {
   return db as unknown as Kysely<T>;
 }
 
 type Engine = Pick<Kysely<unknown>, 'getExecutor'>;
 
-/** Returns the engine of a connection; only for statements per engine and for migrations. */
+/** Returns the engine of a connection. Only for statements by engine, and migrations. */
 export function engineOf(db: Engine): StoreKind {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
 }
 
-/** Connections of all Kyselys that have a single connection. */
+/** Connections of Kyselys that have only a single connection. */
 const directConnections = new WeakMap<Db, DatabaseConnection>();
 
-/**
- * Makes hot statements of `db` run on `connection` directly: Kysely's layers cost 8 µs a statement.
- */
+/** Makes hot statements of `db` run directly on `connection`, as Kysely's layers cost 8 µs each. */
 export function setDirectConnection(db: Db, connection: DatabaseConnection): void {
   directConnections.set(db, connection);
 }
 
-/** Runs a compiled query, directly where the connection allows it. */
+/** Runs a compiled query, directly if the connection allows it. */
 export function runCompiled<R>(db: Db, query: CompiledQuery<R>): Promise<QueryResult<R>> {
   const direct = directConnections.get(db);
   return direct ? direct.executeQuery<R>(query) : db.executeQuery<R>(query);
 }
 
-/** A list that is JSON text already; SQLite takes it without parsing. */
+/** A list that is already JSON text, which SQLite accepts without parsing. */
 export class JsonList {
   readonly text: string;
   constructor(text: string) {
@@ -109,8 +102,7 @@ function packed(engine: StoreKind, list: readonly unknown[] | JsonList): unknown
 }
 
 /**
- * Packs a list into a single parameter, so that lists of every length share a SQL text and a
- * prepared statement.
+ * Packs a list into a single parameter, so that lists of every length share a prepared statement.
  */
 export function packedList(db: Engine, list: readonly unknown[] | JsonList): unknown {
   const engine = engineOf(db);
@@ -121,7 +113,7 @@ export function packedList(db: Engine, list: readonly unknown[] | JsonList): unk
 
 /**
  * Returns operator and operand of the condition that a column is in `list`: `where('id',
- * ...isOneOf(db, ids))`. In SQL text, use `amongOf`.
+ * ...isOneOf(db, ids))`. For SQL text see `amongOf`.
  */
 export function isOneOf<Value>(
   db: Engine,
@@ -133,7 +125,7 @@ export function isOneOf<Value>(
     : [sql`in`, sql<Value>`(select value from json_each(${values}))`];
 }
 
-/** Returns the condition of `isOneOf` for SQL text, in which no type checks the column. */
+/** Returns the condition of `isOneOf` for SQL text, where no type checks the column. */
 export function amongOf(db: Engine, column: string, list: readonly unknown[]): RawBuilder<SqlBool> {
   const [operator, operand] = isOneOf(db, list);
   return sql<SqlBool>`${sql.ref(column)} ${operator} ${operand}`;
@@ -145,7 +137,7 @@ export function toJson(value: unknown): string | null {
 }
 
 /**
- * Decodes a value stored by `toJson`. The caller knows the shape: only our own code writes these
+ * Decodes a value stored by `toJson`. The caller knows the type, because only our code writes these
  * columns.
  */
 export function fromJson<T>(text: string): T;
@@ -161,8 +153,8 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 /**
- * Tells whether an error of SQLite means trouble of the store, temporary or permanent, and not a
- * fault of the statement.
+ * Tells whether an error of SQLite means trouble of the store, temporary or permanent, instead of a
+ * faulty statement.
  */
 export function isStoreTrouble(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

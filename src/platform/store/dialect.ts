@@ -1,5 +1,5 @@
-// Kysely dialect of both engines, over connections that the store hands out itself. It refuses
-// Kysely's own transactions: the store begins and commits on its own connection.
+// Kysely dialect of both engines, over connections of the store. It refuses Kysely's own
+// transactions, because the store itself begins and commits.
 import {
   type DatabaseConnection,
   type Dialect,
@@ -14,7 +14,7 @@ import {
 } from 'kysely';
 import { type Db, type StoreKind, setDirectConnection } from './db.ts';
 
-/** Source of the connections of a Kysely. */
+/** Source of connections for a Kysely. */
 export interface ConnectionSource {
   acquire(): Promise<DatabaseConnection>;
   release(connection: DatabaseConnection): Promise<void>;
@@ -35,7 +35,7 @@ function driverOver(source: ConnectionSource): Driver {
   };
 }
 
-/** Returns a Kysely of this engine's dialect whose queries run on the connections of `source`. */
+/** Returns a Kysely in the dialect of this engine that runs queries on connections of `source`. */
 export function kyselyOver(kind: StoreKind, source: ConnectionSource): Db {
   const postgres = kind === 'postgres';
   const dialect: Dialect = {
@@ -48,17 +48,14 @@ export function kyselyOver(kind: StoreKind, source: ConnectionSource): Db {
   return new Kysely<unknown>({ dialect });
 }
 
-/**
- * Returns a Kysely that always runs on a single connection; hot statements use the connection
- * directly.
- */
+/** Returns a Kysely that always runs on this connection; hot statements use it directly. */
 export function kyselyOn(kind: StoreKind, connection: DatabaseConnection): Db {
   const db = kyselyOver(kind, { acquire: async () => connection, release: async () => {} });
   setDirectConnection(db, connection);
   return db;
 }
 
-/** Refuses streaming: results are paged instead, so that no cursor outlives a transaction. */
+/** Refuses streaming. Results are paged instead, so that no cursor outlives a transaction. */
 export async function* noStreaming(): AsyncIterableIterator<never> {
   yield* [];
   throw new Error('streaming queries are not supported by this store');

@@ -1,13 +1,13 @@
-// Group commit for a kind of work: requests that arrive before a transaction begins share it. The
-// work gets the whole batch, which saves round trips to a distant server. Reads of a turn of the
-// event loop share a batch in the same way.
+// Group commit for a kind of work: requests that arrive before a transaction begins share the
+// transaction. The work gets the whole batch, which saves round trips to a distant server. Reads in
+// a turn of the event loop share a batch in the same way.
 import { CapacityError } from '../errors.ts';
 import { type JoiningWrite, joiningWrite, withoutJoining } from './changes/each-write.ts';
 import type { Db, Durability, Store } from './db.ts';
 
 interface Waiting<Item, Result> {
   item: Item;
-  /** Joining write of the caller of this item (each-write.ts). */
+  /** Joining write of the item's caller (each-write.ts). */
   join?: JoiningWrite | undefined;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
@@ -15,8 +15,8 @@ interface Waiting<Item, Result> {
 
 /**
  * Returns a function that adds an item to the next batch and resolves with the item's result after
- * the durable commit. If a whole batch fails for a fault that a single item may have caused, each
- * item is tried again alone, so that only the faulty item fails.
+ * the durable commit. If a batch fails by a fault that an item may have caused, each item is tried
+ * again alone, so that only the faulty item fails.
  */
 export function groupWrites<Item, Result>(
   store: Store,
@@ -25,7 +25,7 @@ export function groupWrites<Item, Result>(
   durability: Durability = 'now',
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  /** Whether a transaction is queued. When it begins, it takes all waiting items. */
+  /** Whether a transaction is queued. It takes all waiting items when it begins. */
   let isOrdered = false;
   let isUnderWay = false;
 
@@ -38,7 +38,7 @@ export function groupWrites<Item, Result>(
   const run = async (taken: () => Waiting<Item, Result>[]): Promise<void> => {
     let batch: Waiting<Item, Result>[] | undefined;
     const write = async (trx: Db) => {
-      // A rerun of the transaction takes the same batch.
+      // If the transaction runs again, it keeps the same batch.
       batch ??= taken();
       const results = await work(
         trx,
@@ -47,7 +47,7 @@ export function groupWrites<Item, Result>(
       for (const { join } of batch) if (join) await join(trx);
       return results;
     };
-    // The joining write of a single caller must not speak for the whole batch.
+    // The joining write of a single caller must not apply to the whole batch.
     const results = await withoutJoining(() => store.write(write, durability)).catch(
       (error: unknown) => ({ error }),
     );
@@ -61,9 +61,9 @@ export function groupWrites<Item, Result>(
     else for (const one of batch) await run(() => [one]);
   };
   const order = () => {
-    // On PostgreSQL a single transaction at a time: several would be smaller, and wait for the
-    // counters that all of them change. SQLite has a single writer, so that the next transaction
-    // may stand in the queue of the writer.
+    // On PostgreSQL only a transaction at a time: several would be smaller, and would wait for the
+    // counters that all of them change. SQLite has a single writer, so the next transaction may
+    // already wait for it.
     if (store.kind === 'postgres' && isUnderWay) return;
     isOrdered = true;
     isUnderWay = true;
@@ -80,10 +80,10 @@ export function groupWrites<Item, Result>(
 }
 
 /**
- * Returns a function that adds an item to the next batch of a read, which needs no transaction.
- * The batch is read once the event loop has handled pending input. Batches pay off because after a
- * commit each statement of a reading connection rereads pages: 15 µs for a single row. If a
- * batch fails, all items fail.
+ * Returns a function that adds an item to the next batch of a read, which needs no transaction. The
+ * batch is read after the event loop has handled pending input. Batches are cheaper because after a
+ * commit each statement of a reading connection reads pages again: 15 µs for a row. If a batch
+ * fails, all items fail.
  */
 export function groupReads<Item, Result>(
   mostPerBatch: number,

@@ -1,6 +1,6 @@
-// Runs migrations: forward only, in order, a single process at a time, each all or nothing.
-// Kysely's Migrator is not used: it takes no lock on SQLite, and two daemons may start at once.
-// Commands only compare the schema.
+// Runs migrations: only forward, in order, in a single process at a time, and each whole or not at
+// all. Kysely's Migrator is not used: it takes no lock on SQLite, and two daemons may start at
+// once. Commands only compare the schema.
 import { sql } from 'kysely';
 import { CapacityError, codeOf, OlderStoreError, UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -9,14 +9,14 @@ import { type Migration, statementsOf } from './migration.ts';
 import { schema } from './schema/schema.ts';
 
 /**
- * All migrations in order. Until 0.1.0 the schema is edited in place, and the name of the schema
- * follows from the statements. A released migration is never edited: a change is a new migration.
+ * All migrations in order. Until 0.1.0 the schema is edited in place, and a hash of the statements
+ * names it. A released migration is never edited: a change needs a new migration.
  */
 export const migrations: readonly Migration[] = [schema];
 
 /**
- * Last commit with the migrations of before the first release, and the first migration of their
- * stores.
+ * Last commit with the migrations before the first release, and the first migration of stores from
+ * then.
  */
 const lastBefore = { commit: '5d01c51fd023', migration: '0001-schema' };
 
@@ -25,7 +25,7 @@ export interface MigrationStatus {
   appliedAt: number | null;
 }
 
-/** Key of our lock among the server's advisory locks; an arbitrary constant. */
+/** Key of our lock among the server's advisory locks: an arbitrary constant. */
 const advisoryLock = 7_304_025;
 const lockPatienceMs = 60_000;
 
@@ -44,14 +44,14 @@ async function appliedMigrations(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.name, row.applied_at]));
 }
 
-/** Tells whether the database is a store: at least the first migration was applied. */
+/** Tells whether the database is a store: it has applied migrations. */
 export async function hasMigrations(db: Db): Promise<boolean> {
   return (await appliedMigrations(db)).size > 0;
 }
 
 /**
  * Returns every migration that this version knows, with the time when it was applied; then applied
- * migrations of a different version.
+ * migrations of other versions.
  */
 export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
   const applied = await appliedMigrations(db);
@@ -61,14 +61,14 @@ export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
 }
 
 /**
- * Returns the applied migrations that this version knows: the migrations of a store of an earlier
- * schema, or all.
+ * Returns the applied migrations that this version knows: all, or the migrations of an earlier
+ * schema.
  */
 export function knownAmong(applied: readonly string[]): Migration[] {
   return migrations.filter(({ name }) => applied.includes(name));
 }
 
-/** Returns the names of the tables of a schema on PostgreSQL, that of the migrations included. */
+/** Returns the names of the tables of a schema on PostgreSQL, including the table of migrations. */
 export function migratedTables(known: readonly Migration[] = migrations): string[] {
   const texts = known.flatMap((migration) => statementsOf(migration, 'postgres'));
   const made = texts.flatMap((text) => [
@@ -77,15 +77,15 @@ export function migratedTables(known: readonly Migration[] = migrations): string
   return [...new Set(['migrations', ...made.map(([, name = '']) => name)])];
 }
 
-/** Returns the statements that make a schema, without the rows of `migrations`. */
+/** Returns the statements that make a schema, without the rows in `migrations`. */
 export function schemaStatements(engine: StoreKind, known: readonly Migration[]): string[] {
   return known.flatMap((migration) => statementsOf(migration, engine));
 }
 
 /**
  * Returns the reason why this version cannot use a store with these applied migrations; null if it
- * can. `compatibleFrom` has the migrations of newer versions that some older versions bear. The
- * text continues a sentence that begins with the store.
+ * can. `compatibleFrom` has the migrations of newer versions with which older versions still work.
+ * The text continues a sentence about the store.
  */
 export function foreignSchema(
   applied: readonly string[],
@@ -108,7 +108,7 @@ export function foreignSchema(
   );
 }
 
-/** Returns the foreign schema of a store in words; null for a schema that this version can use. */
+/** Describes the foreign schema of a store; null for a schema that this version can use. */
 export async function foreignSchemaOf(
   db: Db,
   known: readonly Migration[] = migrations,
@@ -119,8 +119,8 @@ export async function foreignSchemaOf(
 }
 
 /**
- * Returns how an earlier schema differs from the schema of this version, behind "The store"; null
- * for a later schema.
+ * Describes how an earlier schema differs from this version's schema, as a text after "The store";
+ * null for the same or a later schema.
  */
 export async function earlierSchemaOf(
   db: Db,
@@ -133,11 +133,11 @@ export async function earlierSchemaOf(
   return `is of migration ${last?.name ?? 'none'}, this svc needs ${missing.name}`;
 }
 
-/** The next step of everybody with a store of an earlier schema. */
+/** Next step for the owner of a store with an earlier schema. */
 export const startToMigrate = 'start the daemon of this version first';
 
 /**
- * Compares the schema, and changes nothing.
+ * Compares the schema without changing it.
  * @throws UnreachableError if a different version wrote the store; OlderStoreError for an earlier
  * schema, unless it is allowed
  */
@@ -153,8 +153,8 @@ export async function checkSchema(
 }
 
 /**
- * Brings the schema up to date. `beforeChange` runs first if migrations are pending and the store
- * is not empty (the SQLite snapshot).
+ * Brings the schema up to date. If migrations are pending and the store is not empty,
+ * `beforeChange` runs first, to copy a SQLite file.
  * @returns the names that were applied now.
  * @throws UnreachableError if a different version wrote the store, or a second process migrates it
  * for over `patienceMs`.
@@ -182,8 +182,8 @@ export async function migrate(
 }
 
 /**
- * Returns the migrations of newer versions that older versions bear; read only if there are such
- * migrations.
+ * Returns the migrations of newer versions with which older versions still work. Read only if there
+ * are any.
  */
 async function compatibleMigrations(
   db: Db,
@@ -197,7 +197,7 @@ async function compatibleMigrations(
   return new Map(rows.map((row) => [row.name, row.compatible_from]));
 }
 
-/** @throws UnreachableError for a schema that a copy has not filled yet (copying/to-postgres.ts) */
+/** Refuses a schema that a copy has not filled yet (to-postgres.ts). @throws UnreachableError */
 async function refuseUnfinishedCopy(db: Db): Promise<void> {
   if (engineOf(db) === 'sqlite') return;
   const { rows } = await sql<{ name: string | null }>`
@@ -209,8 +209,8 @@ async function refuseUnfinishedCopy(db: Db): Promise<void> {
 }
 
 /**
- * Keeps other processes from migrating until the transaction ends. The lock belongs to a
- * connection, so a process that died holds none.
+ * Keeps other processes from migrating until the transaction ends. The lock ends with the
+ * connection, so a process that died has no lock.
  */
 async function lockMigrations(trx: Db, patienceMs: number): Promise<void> {
   await sql.raw(`set local lock_timeout = ${patienceMs}`).execute(trx);
@@ -218,10 +218,10 @@ async function lockMigrations(trx: Db, patienceMs: number): Promise<void> {
   await sql`set local lock_timeout to default`.execute(trx);
 }
 
-/** SQLSTATE of a lock that another transaction held for too long. */
+/** SQLSTATE of a wait for a lock that took too long. */
 const lockTaken = '55P03';
 
-/** Describes the process that migrates, as the connection of the process reports. */
+/** Describes the process that migrates, as its connection reports. */
 async function holderOfLock(db: Db): Promise<string> {
   const { rows } = await sql<{ name: string; pid: number; seconds: number }>`
     select coalesce(nullif(application_name, ''), 'without a name') as name, l.pid,
@@ -240,7 +240,7 @@ async function runPending(
   { clock, known, patienceMs }: { clock: Clock; known: readonly Migration[]; patienceMs: number },
 ): Promise<string[]> {
   if (engineOf(trx) === 'postgres') await lockMigrations(trx, patienceMs);
-  // Reads the list again under the lock: another process may have migrated.
+  // The list is read again under the lock, because another process may have migrated.
   const done = await appliedMigrations(trx);
   const run: string[] = [];
   for (const migration of known) {
@@ -255,7 +255,7 @@ async function runPending(
   return run;
 }
 
-/** Records the applied migrations that older versions bear. */
+/** Records the applied migrations with which older versions still work. */
 async function recordCompatible(
   trx: Db,
   run: readonly string[],

@@ -1,19 +1,19 @@
-// Type of a migration, with SQL in the dialect of an engine. The list is in migrate.ts.
+// Type of a migration: SQL in the dialect of an engine. migrate.ts lists the migrations.
 import type { StoreKind } from './db.ts';
 
 /** SQL words that differ between the engines. */
 export interface EngineWords {
   engine: StoreKind;
   /**
-   * Suffix of `create table`. On SQLite it keeps the rows in the index of the primary key, so that
-   * an insert writes one B-tree less.
+   * Suffix of `create table`. On SQLite it keeps rows in the index of the primary key, so that an
+   * insert writes a B-tree less.
    */
   clustered: string;
   /** Type of binary data. */
   bytes: string;
   /**
-   * Follows the type of a text column. Makes it compare bytes, as SQLite does, so that a prefix is
-   * a range of values.
+   * Suffix for the type of a text column. It makes the column compare bytes, as SQLite does, so
+   * that a prefix is a range of values.
    */
   bytewise: string;
 }
@@ -26,13 +26,13 @@ const words: Readonly<Record<StoreKind, EngineWords>> = {
 export interface Migration {
   name: string;
   /**
-   * Older versions with this migration go on working beside the new version, which only adds tables
-   * and columns. Left out for a change that breaks them.
+   * Older versions with this migration still work beside the new version, which only adds tables
+   * and columns. Absent for a change that breaks older versions.
    */
   compatibleFrom?: string;
   /**
-   * Returns the SQL. A comment has its own line, and a semicolon at the end of a line ends a
-   * statement. The first sentence of the comment above a table is the table's description in
+   * Returns the SQL. Comments are on separate lines, and a semicolon at the end of a line ends a
+   * statement. The first sentence of the comment above a table describes the table in
    * docs/making/tables.md.
    */
   sql(words: EngineWords): string;
@@ -44,8 +44,8 @@ export function sqlOf(migration: Migration, engine: StoreKind): string {
 }
 
 /**
- * Returns the statements of a migration without comments, which SQLite would store with each
- * definition.
+ * Returns the statements of a migration without comments, which SQLite would store with the
+ * definitions.
  */
 export function statementsOf(migration: Migration, engine: StoreKind): string[] {
   return sqlOf(migration, engine)

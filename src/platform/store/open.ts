@@ -1,6 +1,6 @@
-// Opens the store that `database.url` names, migrates it for a daemon, and keeps a second daemon
-// off the same SQLite file. Can also inspect a store without changing it. Makes the online backup
-// of SQLite, which precedes a migration too.
+// Opens the store that `database.url` names, migrates it for a daemon, and prevents a second daemon
+// on the same SQLite file. Can also inspect a store without changing it, and makes the online
+// backup of SQLite, also before a migration.
 import {
   chmodSync,
   closeSync,
@@ -37,7 +37,7 @@ import { openSqlite } from './sqlite/sqlite.ts';
 /** Place of the store: a file, or a server. */
 type StoreLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
 
-/** Parses `database.url`; a relative path of a SQLite file begins at `dataDir`. */
+/** Parses `database.url`. A relative path of a SQLite file is relative to `dataDir`. */
 export function storeLocation(databaseUrl: string, dataDir: string): StoreLocation {
   if (!databaseUrl.startsWith('sqlite:')) return { kind: 'postgres', url: databaseUrl };
   const path = databaseUrl.slice('sqlite:'.length);
@@ -45,8 +45,7 @@ export function storeLocation(databaseUrl: string, dataDir: string): StoreLocati
 }
 
 /**
- * Describes the location for messages: the file, or the server and database without user and
- * password.
+ * Describes the location for messages: the file, or server and database without user and password.
  */
 export function describeLocation(location: StoreLocation): string {
   if (location.kind === 'sqlite') return location.file;
@@ -59,7 +58,7 @@ function noStore(location: StoreLocation): NoStoreError {
 }
 
 /**
- * Returns true if the file exists; false if the file or the directory is missing.
+ * Tells whether the file exists.
  * @throws UnreachableError if this account may not look there.
  */
 export function isStoreFileThere(file: string): boolean {
@@ -82,7 +81,7 @@ export async function isStoreThere(database: DatabaseSettings, dataDir: string):
   return (await statusOrNone(database, dataDir)).length > 0;
 }
 
-/** Tells whether a store exists and lacks migrations of this version. @throws UnreachableError */
+/** Tells whether a store exists without the migrations of this version. @throws UnreachableError */
 export async function isStoreEarlier(
   database: DatabaseSettings,
   dataDir: string,
@@ -104,16 +103,16 @@ async function openServer(database: DatabaseSettings, options?: PostgresOptions)
 }
 
 interface OpenOptions {
-  /** Jitter for the retries of PostgreSQL. */
+  /** Jitter of retries on PostgreSQL. */
   random?: Random;
-  /** Refuse an absent store instead of creating it. */
+  /** Whether to refuse a missing store instead of creating it. */
   mustExist?: boolean;
   /**
-   * Treatment of an earlier schema: a daemon migrates it. Commands refuse it, as a running daemon
-   * may need it. Few commands read it.
+   * Handling of an earlier schema: a daemon migrates it, commands refuse it (a running daemon may
+   * need it), and a few commands read it.
    */
   earlier?: 'migrate' | 'refuse' | 'read';
-  /** Deadline of reads aside (aside.ts). */
+  /** Deadline in ms of reads outside of the event loop (aside.ts). */
   mostReadMs?: number | undefined;
   /** Migrations of this version; tests of upgrades pass their own. */
   known?: readonly Migration[];
@@ -122,9 +121,9 @@ interface OpenOptions {
 /**
  * Opens the store, and migrates it unless `earlier` says otherwise; on SQLite an upgrade leaves
  * `<file>.before-migration-<time>` behind. `clock` dates migrations.
- * @throws UnreachableError if it cannot be opened or belongs to a different version, or a daemon
- * runs on a file to migrate; OlderStoreError for a refused schema; NoStoreError if it is absent and
- * `mustExist` is set.
+ * @throws UnreachableError if the store cannot be opened or belongs to a different version, or a
+ * daemon uses a file to migrate; OlderStoreError for a refused schema; NoStoreError if the store is
+ * missing and `mustExist` is set.
  */
 export async function openStore(
   database: DatabaseSettings,
@@ -180,8 +179,8 @@ export async function requireStore(database: DatabaseSettings, dataDir: string):
 }
 
 /**
- * Runs migrations on the store, or on connections without `database.statementTimeoutSeconds`, if it
- * is set.
+ * Runs migrations on the store. If `database.statementTimeoutSeconds` is set, runs them on
+ * connections without this time-out.
  */
 async function withPatience(
   store: Store,
@@ -202,14 +201,14 @@ async function withPatience(
 }
 
 /**
- * Creates the file, if it is missing, readable for this account alone; corrects the mode of an
- * existing file. SQLite creates the log and the shared-memory index with the same mode.
+ * Creates a missing file, readable only for this account; corrects the mode of an existing file.
+ * SQLite creates the log and the shared-memory index with the same mode.
  */
 function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'a', 0o600));
   } catch {
-    // SQLite reports the fault when it opens the file.
+    // SQLite reports the fault on opening the file.
     return;
   }
   for (const suffix of ['', ...companions]) {
@@ -222,8 +221,8 @@ function snapshotName(file: string, clock: Clock): string {
 }
 
 /**
- * Copies a live SQLite store with the online backup API, as it is now, without blocking readers or
- * writers. The log of the store grows meanwhile.
+ * Copies a live SQLite store with the online backup API, as of now, without blocking readers or
+ * writers. Meanwhile the log of the store grows.
  */
 export async function backupSqlite(
   file: string,
@@ -232,11 +231,11 @@ export async function backupSqlite(
 ): Promise<void> {
   const source = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    // Creates the target with a private mode first. Otherwise the copy with log and index would
-    // be readable for everybody until the copy ends.
+    // The target is created with a private mode first. Otherwise everybody could read the copy, log
+    // and index until the copy ends.
     removeWithCompanions(target);
     closeSync(openSync(target, 'wx', 0o600));
-    // Without an open read, each commit of another process would begin the copy anew.
+    // Without an open read, each commit of another process would restart the copy.
     source.exec('begin; select count(*) from sqlite_master');
     await source.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
@@ -258,15 +257,15 @@ function pidFileOf(file: string): string {
 }
 
 /**
- * Returns the pid that the last daemon of a SQLite store has left; null after a stop. A killed
- * daemon leaves its pid.
+ * Returns the pid that the last daemon of a SQLite store recorded; null after a regular stop. The
+ * pid of a killed daemon remains.
  */
 export function daemonPid(file: string): number | null {
   const pidFile = pidFileOf(file);
   return existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : null;
 }
 
-/** Another daemon holds the lock of a SQLite store. */
+/** Error if another daemon has the lock of a SQLite store. */
 export class OtherDaemonError extends UnreachableError {
   constructor(file: string) {
     const pid = daemonPid(file);
@@ -277,13 +276,13 @@ export class OtherDaemonError extends UnreachableError {
   }
 }
 
-/** Longest time for which a command holds the lock, to find out whether a daemon runs. */
+/** Longest time for which a command has the lock, while it checks whether a daemon runs. */
 const glanceMs = 200;
 
 /**
- * Reserves the right to be the daemon of a SQLite store until `release` or the end of the process.
- * It is a lock of the operating system on `<file>.daemon`, so a crash leaves no stale lock.
- * @throws OtherDaemonError naming the process that holds it; UnreachableError if the lock cannot be
+ * Takes the lock of a daemon on a SQLite store until `release` or the end of the process. It is a
+ * lock of the operating system on `<file>.daemon`, so a crash leaves no stale lock.
+ * @throws OtherDaemonError naming the process that has it; UnreachableError if the lock cannot be
  * written
  */
 export function lockDaemon(location: StoreLocation): { release(): void } {
@@ -301,8 +300,8 @@ export function lockDaemon(location: StoreLocation): { release(): void } {
 }
 
 /**
- * Tells whether a daemon runs on this store. Null if that is unknown: on a server a daemon may run
- * on any machine, and the lock file may be unreadable for this account.
+ * Tells whether a daemon runs on this store; null if unknown. On a server a daemon may run on any
+ * machine, and the lock file may be unreadable for this account.
  */
 export function isDaemonRunning(location: StoreLocation): boolean | null {
   if (location.kind === 'postgres') return null;
@@ -321,8 +320,8 @@ export function isDaemonRunning(location: StoreLocation): boolean | null {
 }
 
 /**
- * Returns every migration that this version knows or the store has applied, with the time; null if
- * it was not applied.
+ * Returns every migration that this version knows or the store has, with the time when it was
+ * applied, or null.
  * @throws UnreachableError if the store cannot be opened or is of a different version; NoStoreError
  * if it does not exist.
  */

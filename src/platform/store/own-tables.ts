@@ -1,6 +1,6 @@
-// Declarations of a room on the room's own tables, typed by their rows: `const own =
-// ownTables<DeliveryTables>()`. A statement with an unknown or forgotten column, a wrong type or a
-// column of another table does not compile.
+// Declares statements on the tables of a room, typed by their rows: `const own =
+// ownTables<DeliveryTables>()`. A statement with an unknown or forgotten column or a wrong type
+// does not compile.
 import { type ChangeCounter, changeCounter } from './changes/change-counter.ts';
 import { type ToPresent, toPresent } from './changes/to-present.ts';
 import { addingTo, Counter } from './counter.ts';
@@ -10,7 +10,7 @@ import { type IdsEnding, idsEndingIn } from './rows/ids-ending.ts';
 import { type OwnedRow, rowsOf } from './rows/rows.ts';
 import { type Build, compiledOnce } from './rows/statement.ts';
 
-/** A statement as callers see it. */
+/** Type of a declared statement. */
 type Statement<Args extends readonly unknown[], Result> = (
   db: Db,
   ...args: Args
@@ -18,24 +18,24 @@ type Statement<Args extends readonly unknown[], Result> = (
 
 type Column<Row> = keyof Row & string;
 
-/** The name of a table if its rows have these columns, else never. */
+/** Type of a table's name if the rows have these columns, else never. */
 type Having<Columns, Tables, Name extends keyof Tables> = Tables[Name] extends Columns
   ? Name
   : never;
 
-/** Columns of a row that cannot be null: an insert must give them. */
+/** Columns of a row that cannot be null, so that an insert must give them. */
 type Filled<Row> = { [Name in keyof Row as null extends Row[Name] ? never : Name]: Row[Name] };
 
-/** The columns of a row, each with the type that the table gives it. */
+/** Columns of a row, each with the type in the table. */
 type Known<Row, Stored> = { [Name in keyof Row]: Name extends keyof Stored ? Stored[Name] : never };
 
-/** Insert of rows with the columns of the class alone. */
+/** Inserts rows with only the columns of the class. */
 type BulkInsert<Row> = <Given extends Row>(
   db: Db,
   rows: readonly (Given & Record<Exclude<keyof Given, keyof Row>, never>)[],
 ) => Promise<void>;
 
-/** The list, if each column of the row is in it or in `Others`; else never. */
+/** Type of the list if each column of the row is in it or in `Others`; else never. */
 type Complete<Row, Others, Listed> = [Exclude<keyof Row, Others | Listed>] extends [never]
   ? readonly Listed[]
   : never;
@@ -49,7 +49,7 @@ interface CounterOptions<Row, Latest> {
 const asIs = (answer: unknown) => answer as never;
 
 class OwnTables<Tables> {
-  /** Declares a statement that returns the rows, or the result of `as` for them. */
+  /** Declares a statement that returns the rows, or the result of `as` for the rows. */
   all<Args extends unknown[], Row, Result = Row[]>(
     build: Build<Tables, Args, Row>,
     as: (rows: Row[]) => Result = asIs,
@@ -58,7 +58,7 @@ class OwnTables<Tables> {
     return async (db, ...args) => as((await run(db, args)).rows);
   }
 
-  /** Declares a statement that returns the first row, or the result of `as` for it. */
+  /** Declares a statement that returns the first row, or the result of `as` for the row. */
   first<Args extends unknown[], Row, Result = Row | undefined>(
     build: Build<Tables, Args, Row>,
     as: (row: Row | undefined) => Result = asIs,
@@ -85,7 +85,9 @@ class OwnTables<Tables> {
     return async (db, ...args) => void (await run(db, args));
   }
 
-  /** Declares the insert of many rows. The class names their columns and may lack nullable ones. */
+  /**
+   * Declares an insert of many rows. The class lists their columns, and may lack nullable columns.
+   */
   bulkInsert<
     Name extends Column<Tables>,
     Row extends object & Filled<Tables[Name]> & Known<Row, Tables[Name]>,
@@ -94,8 +96,8 @@ class OwnTables<Tables> {
   }
 
   /**
-   * Declares a counter: a table of sums by key. A newer value of the columns `latest` replaces the
-   * stored value unless it is null. `after` gets each row of changes once all rows are written.
+   * Declares a counter: a table of sums by key. A newer value of a column in `latest` replaces the
+   * stored value, unless it is null. `after` gets each changed row once all rows are written.
    */
   counter<
     Name extends Column<Tables>,
@@ -116,7 +118,7 @@ class OwnTables<Tables> {
     });
   }
 
-  /** Declares a counter within rows that it does not make. `write` adds the sums of a key. */
+  /** Declares a counter in rows that it does not insert. `write` adds the sums of a key. */
   counterBy<Key extends object, Sums extends object>(
     name: string,
     key: readonly Column<Key>[],
@@ -128,7 +130,7 @@ class OwnTables<Tables> {
     });
   }
 
-  /** Declares the common queries of a resource's table; `kind` is the noun of the 404. */
+  /** Declares the usual queries on the table of a resource; `kind` names the resource in a 404. */
   rowsOf<Name extends Column<Tables>>(table: Name & Having<OwnedRow, Tables, Name>, kind: string) {
     return rowsOf<Extract<Tables[Name], OwnedRow>>(table, kind);
   }
@@ -140,14 +142,13 @@ class OwnTables<Tables> {
     return idsEndingIn(table);
   }
 
-  /** Declares the change that brings times of a column to the present after a clock ran ahead. */
+  /** Declares the change that sets times of a column to the present after a clock ran ahead. */
   toPresent<Name extends Column<Tables>>(table: Name, column: Column<Tables[Name]>): ToPresent {
     return toPresent(table, column);
   }
 
   /**
-   * Declares a lock on rows, by id and in the order of ids unless `columns` names different
-   * columns.
+   * Declares a lock on rows by id, in the order of ids, unless `columns` names different columns.
    */
   lockerOf<Name extends Column<Tables>>(table: Name, columns?: Locked<Column<Tables[Name]>>) {
     return lockerOf(table, columns);
@@ -171,19 +172,19 @@ export function ownTables<Tables>(): OwnTables<Tables> {
   return new OwnTables<Tables>();
 }
 
-// Order of locks (docs/making/store.md): a transaction that changes several rows of a kind locks
-// them first, in a single select in the order of their ids, to avoid deadlocks. SQLite has a single
-// writer at a time and needs no locks.
+// Order of locks (docs/making/store.md): to avoid deadlocks, a transaction that changes several
+// rows of a kind first locks them in a single select, in the order of ids. SQLite has a single
+// writer and needs no locks.
 
-/** Column that orders the rows of a table, and column that selects the rows. */
+/** The column that orders the rows, and the column that selects them. */
 interface Locked<Column extends string> {
   id?: Column;
   by?: Column;
 }
 
 /**
- * Returns a function that locks rows of a table until the transaction ends: rows with a column `by`
- * among the ids, in the order of `id`. On SQLite it does nothing.
+ * Returns a function that locks rows of a table until the transaction ends: rows whose column `by`
+ * is among the ids, in the order of `id`. Does nothing on SQLite.
  */
 function lockerOf(
   table: string,

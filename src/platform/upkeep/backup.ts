@@ -1,5 +1,5 @@
-// Backups as files of SQLite, from both engines. A backup is written whole or not at all. It can be
-// checked with digests at any time. The command is commands/backup.ts.
+// Backups as files of SQLite, from both engines. A backup is written whole or not at all, and
+// digests can prove it later. The command is commands/backup.ts.
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -14,12 +14,9 @@ import { differences, type TableDigest } from './copying/digest.ts';
 import type { CopyOptions } from './copying/from-postgres.ts';
 import { digestsOfFile } from './copying/tables.ts';
 
-/**
- * Name of a table that only backups have: it holds the secret of the source installation, if
- * requested.
- */
+/** Table that only backups have: the secret of the source installation, if requested. */
 const secretTable = 'backup_secret';
-/** Name of a table that only backups have: it holds the digests of all tables of the store. */
+/** Table that only backups have: the digests of all tables of the store. */
 const digestTable = 'backup_digests';
 
 /** Tables that only backups have. A restore removes them. */
@@ -33,16 +30,16 @@ export type BackupSource =
 /** Options of a backup. */
 export interface BackupOptions {
   overwrite: boolean;
-  /** Secret of the installation, if the backup is to include it. */
+  /** Secret of the installation, if the backup should include it. */
   secret?: Buffer | undefined;
-  /** Keeps the digests of all tables in the backup, which reads them all. */
+  /** Whether to store the digests of all tables in the backup, which reads all tables. */
   digests?: boolean | undefined;
-  /** Checks the copy before it takes the place of `target`. */
+  /** Whether to check the copy before it replaces `target`. */
   verify?: boolean | undefined;
   onProgress: (done: number, total: number) => void;
 }
 
-/** Makes the copy a single plain file: in WAL mode each access would create two more files. */
+/** Makes the copy a plain file, since in WAL mode each access would create two more files. */
 function finishCopy(
   partial: string,
   { secret, digests }: { secret: Buffer | undefined; digests: readonly TableDigest[] | null },
@@ -65,7 +62,7 @@ function finishCopy(
 
 /**
  * Copies a store into the file `partial`. Returns the digests of all tables if they are known or
- * asked for.
+ * requested.
  */
 async function copyInto(
   partial: string,
@@ -88,8 +85,8 @@ async function copyInto(
  * Copies the live store to `target`, durably, without stopping daemon or commands.
  * @returns the size in bytes.
  * @throws NoStoreError if the store does not exist; ConflictError if `target` exists and
- * `overwrite` is not set, or while a second backup writes it; ValidationError if the copy does not
- * pass the asked-for check.
+ * `overwrite` is not set, or while a second backup writes it; ValidationError if the copy fails the
+ * requested check.
  */
 export async function saveBackup(
   source: BackupSource,
@@ -145,7 +142,7 @@ async function saveWhole(
 interface BackupContents {
   /** Last migration of the backup. */
   migration: string;
-  /** Secret of the source installation, if the backup includes it. */
+  /** Secret of the source installation; null if the backup has none. */
   secret: Buffer | null;
 }
 
@@ -153,13 +150,13 @@ interface BackupContents {
 interface VerifiedBackup {
   migration: string;
   hasSecret: boolean;
-  /** Null for a backup without digests: of an earlier version. */
+  /** Digests of the tables; null for a backup of an earlier version, which has none. */
   tables: TableDigest[] | null;
 }
 
 /**
- * Checks that the backup can be restored, and that the tables have the digests of the day when it
- * was made; changes nothing.
+ * Checks, without a change, that the backup can be restored and that the tables still have the
+ * digests of the backup.
  * @throws ValidationError if the file is damaged or not a backup.
  */
 export function verifyBackup(file: string): VerifiedBackup {
@@ -205,7 +202,7 @@ export function checkBackup(
   let database: Database.Database | undefined;
   try {
     database = new Database(copy, { fileMustExist: true, readonly });
-    // Folds the log into a single plain file.
+    // Moves the log into the file, which is then a single plain file.
     if (!readonly) database.pragma('journal_mode = DELETE');
     const found = database.pragma('integrity_check(1)', { simple: true });
     if (found !== 'ok') throw refuse(`is damaged: ${found}`);

@@ -1,6 +1,5 @@
-// Gives the room of deleted rows back to the disk, for `svc storage compact`. While the service
-// runs, this room is used again for new rows instead: SQLite could give it back by itself, but that
-// takes 5 % of every send.
+// Frees the disk space of deleted rows, for `svc storage compact`. While the service runs, new rows
+// use this space instead: SQLite could free it automatically, but that costs 5 % of every send.
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -18,15 +17,14 @@ export interface Compacted {
 }
 
 /**
- * Rewrites the SQLite file without free pages. An interruption leaves it as it was.
+ * Rewrites the SQLite file without free pages. An interruption changes nothing.
  * @throws ConflictError while a daemon or a second command uses the store; UnreachableError if the
- * disk lacks the room, twice the room of the rows
+ * disk lacks twice the space of the rows
  */
 export function compactSqlite(file: string): Compacted {
   const lock = lockStore(file);
   let database: Database.Database | undefined;
-  // The rewritten copy is made in a temporary file first: beside the store, as /tmp may be in
-  // memory.
+  // The temporary copy is beside the store, because /tmp may be in memory.
   const folder = process.env.SQLITE_TMPDIR;
   process.env.SQLITE_TMPDIR = dirname(file);
   try {
@@ -48,7 +46,7 @@ export function compactSqlite(file: string): Compacted {
   }
 }
 
-/** Writes the log into the file. @throws ConflictError if a reader needs the log */
+/** Moves the log into the file. @throws ConflictError if a reader needs the log */
 function foldLog(database: Database.Database, file: string): void {
   const [{ busy } = { busy: 0 }] = database.pragma('wal_checkpoint(TRUNCATE)') as {
     busy: number;
@@ -81,8 +79,8 @@ function inWords(error: unknown, file: string): unknown {
 }
 
 /**
- * Rewrites each table of PostgreSQL without dead rows, with all indexes. Each table is locked
- * during its turn.
+ * Rewrites each table of PostgreSQL without dead rows, with all indexes. A table is locked while it
+ * is rewritten.
  * @throws UnreachableError if the server cannot be reached
  */
 export async function compactPostgres(

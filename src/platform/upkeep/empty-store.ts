@@ -1,4 +1,4 @@
-// Empties a store, so that the next daemon makes its first start. For stores of tests: nothing is
+// Empties a store, so that the next daemon makes a first start. For stores of tests: nothing is
 // kept.
 import { sql } from 'kysely';
 import type { Clock } from '../runtime/clock.ts';

@@ -2,7 +2,7 @@
 import { ConflictError } from '../errors.ts';
 import { lockDaemon, OtherDaemonError } from '../store/open.ts';
 
-/** The error of a command that meets a second command. */
+/** Returns the error of a command while a second command uses the store. */
 export function storeInUse(file: string): ConflictError {
   return new ConflictError(
     'store',
@@ -11,7 +11,7 @@ export function storeInUse(file: string): ConflictError {
 }
 
 /**
- * Keeps daemons off the store until `release`. @throws ConflictError while a daemon runs;
+ * Prevents daemons on the store until `release`. @throws ConflictError while a daemon runs;
  * UnreachableError
  */
 export function lockStore(file: string): { release(): void } {

@@ -1,5 +1,5 @@
-// Fills an empty database of PostgreSQL from a backup. The backup is unpacked beside the data
-// first, and migrated there: an older backup is brought to this version.
+// Fills an empty PostgreSQL database from a backup. The backup is first unpacked beside the data
+// and migrated there, so that an older backup has the schema of this version.
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ConflictError } from '../errors.ts';
@@ -31,9 +31,9 @@ interface RestoredDatabase {
 }
 
 /**
- * Fills an empty database from a backup. A restore that was interrupted goes on if it is repeated.
+ * Fills an empty database from a backup. Repeat an interrupted restore to continue it.
  * @throws ValidationError if the file is damaged or not a backup, before any change; ConflictError
- * if the database holds a store, or while a second restore runs
+ * if the database has a store, or while a second restore runs
  */
 export async function restoreToPostgres(
   backup: string,

@@ -1,6 +1,6 @@
 // Replaces a store on SQLite by a backup, which is checked first. The replaced store is kept. The
-// command is commands/restore.ts; restore-to-postgres.ts does the same for an empty database of
-// PostgreSQL.
+// command is commands/restore.ts; restore-to-postgres.ts restores into an empty PostgreSQL
+// database.
 import {
   chmodSync,
   chownSync,
@@ -22,15 +22,15 @@ import { asUnwritable } from '../store/sqlite/file-errors.ts';
 import { checkBackup, tablesOfBackups } from './backup.ts';
 import { lockStore, storeInUse } from './lock-store.ts';
 
-/** SQL that changes a restored store, if it has the table. */
+/** SQL that changes a restored store if the store has this table. */
 export interface RestoredChange {
   table: string;
   sql: string;
 }
 
 /**
- * Removes the secret from the copy, as an installation keeps it in a separate file, never in the
- * store, and applies the changes.
+ * Removes the secret from the copy, because an installation keeps it in a separate file, and
+ * applies the changes.
  */
 function adaptCopy(copy: string, changes: readonly RestoredChange[]): void {
   const database = new Database(copy, { fileMustExist: true });
@@ -44,12 +44,12 @@ function adaptCopy(copy: string, changes: readonly RestoredChange[]): void {
   }
 }
 
-/** Writes the log of the store into `file`. Ignores a damaged store, as it is being replaced. */
+/** Moves the log of the store into `file`. Ignores a damaged store, which is replaced anyway. */
 function foldLog(file: string): void {
   let database: Database.Database | undefined;
   try {
     database = new Database(file, { fileMustExist: true, timeout: 2_000 });
-    // Fails while a second process has the store open.
+    // This fails while another process has the store open.
     database.pragma('journal_mode = DELETE');
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
@@ -60,7 +60,7 @@ function foldLog(file: string): void {
   }
 }
 
-/** Moves the restored copy to `file`. At every instant `file` names a whole store. */
+/** Moves the restored copy to `file`, at which there is a whole store at every moment. */
 function replaceStore(file: string, copy: string, keptAs: string): void {
   for (const suffix of companions) {
     if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${keptAs}${suffix}`);
@@ -70,7 +70,7 @@ function replaceStore(file: string, copy: string, keptAs: string): void {
   syncPath(dirname(file));
 }
 
-/** Gives the files the owner of `like`, so that a restore as root does not lock out the daemon. */
+/** Gives the files the owner of `like`, so that the daemon can read a store restored by root. */
 function keepOwner(like: string, files: readonly string[]): void {
   const { uid, gid } = statSync(like);
   for (const file of files) {
@@ -80,12 +80,12 @@ function keepOwner(like: string, files: readonly string[]): void {
   }
 }
 
-/** State of the secret: `restored` from the backup, existing secret `kept`, or `missing`. */
+/** Result for the secret: `restored` from the backup, `kept` as it was, or `missing`. */
 export type StateOfSecret = 'restored' | 'kept' | 'missing';
 
 /** Result of a restore. */
 export interface Restored {
-  /** File of the previous store; null if it did not exist. */
+  /** File of the previous store; null if there was no store. */
   keptAs: string | null;
   secret: StateOfSecret;
 }
@@ -97,13 +97,14 @@ export interface RestoreTarget {
   secretFile: string | null;
   clock: Clock;
   random: Random;
-  /** Changes of the restored store before it is in place. */
+  /** Changes of the restored store before it is used. */
   changes: readonly RestoredChange[];
 }
 
 /**
- * Makes a checked copy of a backup, with the changes, as a plain file for this account alone.
- * @returns the secret that the backup contains
+ * Makes a checked copy of a backup with the changes, as a plain file that only this account can
+ * read.
+ * @returns the secret in the backup
  * @throws ValidationError if the file is damaged or not a backup
  */
 export function unpackBackup(
@@ -121,14 +122,14 @@ export function unpackBackup(
   return secret;
 }
 
-/** Suffix of the names that replaced files get. */
+/** Returns the suffix for the names of replaced files. */
 export function keptSuffix(clock: Clock): string {
   return `.before-restore-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;
 }
 
 /**
- * Puts the secret of a backup into the file of the root keys. A different file is kept with the
- * suffix.
+ * Writes the secret of a backup into the file of the root keys. Different present keys are kept in
+ * a file with the suffix.
  */
 export function restoreSecret(
   secret: Buffer | null,
@@ -142,7 +143,7 @@ export function restoreSecret(
 }
 
 /**
- * Replaces the store at `file` by a backup. Keeps the old store under a new name, with owner and
+ * Replaces the store at `file` by a backup. The old store is kept under a new name, with owner and
  * mode.
  * @throws ValidationError if the file is damaged or not a backup, before any change; ConflictError
  * while a daemon or a second command uses the store.

@@ -1,7 +1,7 @@
-// Collects the response to a request, within a bound of bytes: a handler of undici's `dispatch`.
-// The streams and signals of undici's `request` would double the cost of a post of a webhook.
+// Collects the response to a request, within a bound of bytes. It is a handler of undici's
+// `dispatch`: the streams and signals of undici's `request` would double the cost of a webhook.
 
-/** Response that was received completely. */
+/** A response that was received completely. */
 export interface HttpAnswer {
   statusCode: number;
   text: string;
@@ -14,7 +14,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** Step at which a request failed. */
 export type HttpStep = 'dns' | 'refused-address' | 'connect' | 'tls' | 'timeout' | 'response';
 
-/** Failure that prevented a complete response. */
+/** The failure of a request without a complete response. */
 export class HttpError extends Error {
   readonly step: HttpStep;
   /** Status code of an incomplete response; null if no response began. */
@@ -26,12 +26,12 @@ export class HttpError extends Error {
   }
 }
 
-/** Aborts the exchange and closes the connection. */
+/** The function of undici's controller that aborts the exchange and closes the connection. */
 interface Controller {
   abort(reason: Error): void;
 }
 
-/** Handler of a request. */
+/** Handler of a request, which collects the response. */
 export class AnswerReader {
   readonly #end = Promise.withResolvers<HttpAnswer>();
   readonly #mostBytes: number;
@@ -51,7 +51,7 @@ export class AnswerReader {
     return this.#end.promise;
   }
 
-  /** Aborts at once. A request that still waits for a connection is then never sent. */
+  /** Aborts at once. A request that still waits for a connection is never sent. */
   end(problem: HttpError): void {
     this.#problem ??= problem;
     this.#end.reject(problem);
@@ -64,7 +64,7 @@ export class AnswerReader {
   }
 
   onResponseStart(_: Controller, statusCode: number, headers: Headers): void {
-    // Interim responses (1xx, RFC 9110 15.2) precede the response.
+    // Interim responses (1xx, RFC 9110 15.2) come before the response.
     if (statusCode < 200) return;
     this.#statusCode = statusCode;
     this.#headers = headers;

@@ -1,7 +1,7 @@
 // The client of outgoing HTTP: posts of webhooks, the policy files of MTA-STS, RDAP and certificate
-// authorities. Connects to judged addresses only, ends each exchange by the clock, reads a bounded
-// response. Follows no redirect and reads no proxy variable. The only module that creates undici
-// clients.
+// authorities. Connects only to addresses that the guard allows, limits the time of each exchange,
+// and reads a bounded response. Follows no redirect and reads no proxy variable. Only this file
+// creates undici clients.
 //
 //   bound               | is                                           | then
 //   --------------------+----------------------------------------------+-----------------------
@@ -36,11 +36,11 @@ export interface HttpRequest {
 
 export interface HttpBounds {
   guard: AddressGuard;
-  /** Most time for an exchange, from the look-up to the last byte, in ms. */
+  /** Time limit of an exchange, from the look-up to the last byte, in ms. */
   timeoutMs: number;
-  /** Most time for the connection, and for the TLS handshake, in ms; default: `timeoutMs`. */
+  /** Time limit of the connection, and of the TLS handshake, in ms; default: `timeoutMs`. */
   connectMs?: number;
-  /** Most bytes of a response's body. */
+  /** Most bytes of the body of a response. */
   mostBytes: number;
   connectionsPerOrigin: number;
 }
@@ -51,7 +51,7 @@ export interface HttpClient {
    * @throws HttpError, or the error of the connection
    */
   ask(request: HttpRequest): Promise<HttpAnswer>;
-  /** Aborts exchanges under way. */
+  /** Aborts running exchanges. */
   close(): Promise<void>;
 }
 
@@ -61,14 +61,14 @@ export function createHttpClient(parts: HttpParts, bounds: HttpBounds): HttpClie
   const pools = new LRUCache<string, Pool>({
     max: mostOrigins,
     dispose(pool, _origin, reason) {
-      // Lets running exchanges with an evicted origin finish.
+      // Running exchanges with an evicted origin may finish.
       const end = (reason === 'evict' ? pool.close() : pool.destroy()).catch(() => {});
       dying.add(end);
       void end.finally(() => dying.delete(end));
     },
   });
   const poolOf = (url: URL): Pool => {
-    // `URL` normalizes case and forms of addresses, so they create no second origin.
+    // `URL` normalizes case and forms of addresses, so equal origins share a pool.
     let pool = pools.get(url.origin);
     if (!pool) {
       pool = openPool(parts, bounds, url, closing.signal);
@@ -115,7 +115,7 @@ function openPool(parts: HttpParts, bounds: HttpBounds, url: URL, signal: AbortS
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: mostHeaderBytes,
-    // The clock of the app limits the whole exchange instead.
+    // No time-outs of undici: the clock of the app limits the whole exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect(_options, callback) {
@@ -127,7 +127,7 @@ function openPool(parts: HttpParts, bounds: HttpBounds, url: URL, signal: AbortS
   });
 }
 
-/** Most time of an exchange, in ms. */
+/** Time limits of an exchange, in ms. */
 export interface Patience {
   connectMs: number;
   totalMs: number;
@@ -135,7 +135,7 @@ export interface Patience {
 
 /**
  * Gets a file of at most 64 KB from a foreign host: HTTPS at port 443, public addresses only.
- * @throws Error with the obstacle in words
+ * @throws Error that names the obstacle
  */
 export async function getFromStranger(
   parts: HttpParts,

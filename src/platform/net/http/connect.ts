@@ -1,5 +1,5 @@
-// Connects to the origin of a URL. The guard judges every address of the host, and exactly a judged
-// address is dialled: no second look-up lies between.
+// Connects to the origin of a URL. The guard checks every address of the host, and a checked
+// address is dialled without a second look-up.
 import { connect, isIP, type Socket } from 'node:net';
 import { messageOf } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -9,30 +9,30 @@ import { isPublicAddress } from '../network-address.ts';
 import { handshake } from '../tls-handshake.ts';
 import { HttpError } from './answer.ts';
 
-/** Addresses of a host to try in turn. */
+/** Most addresses of a host that are tried in turn. */
 const mostAddresses = 3;
 const portOf: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 /** Destination of a connection. */
 export interface Target {
   isSecure: boolean;
-  /** A name in A-labels, or an address without brackets. */
+  /** Host as a name in A-labels, or an address without brackets. */
   host: string;
   port: number;
 }
 
 /**
- * Decides which targets may be connected to. Each function returns the reason of a refusal, or
- * null.
+ * Decides to which targets connections are allowed. Each function returns the reason of a refusal,
+ * or null.
  */
 export interface AddressGuard {
-  /** Refuses a target without a look-up. */
+  /** Checks a target before the look-up. */
   hostProblem(target: Target): string | null;
-  /** Refuses a target by any address of the target. */
+  /** Checks a target by its addresses. */
   addressProblem(target: Target, addresses: readonly string[]): string | null;
 }
 
-/** Capabilities of outgoing HTTP. `connect` replaces the TCP connection in tests. */
+/** Parts that outgoing HTTP needs. Tests replace the TCP connection by `connect`. */
 export interface HttpParts {
   dns: Dns;
   clock: Clock;
@@ -45,7 +45,7 @@ export function targetOf(url: URL): Target {
   return { isSecure: url.protocol === 'https:', host, port: port ?? 0 };
 }
 
-/** Tells whether a host means this machine by name (RFC 6761 6.3). */
+/** Tells whether a host is a name of this machine (RFC 6761 6.3). */
 export function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
@@ -62,7 +62,7 @@ export async function addressesOf(
   return [...ipv4, ...ipv6];
 }
 
-/** Refuses every target that has an address which is not public. */
+/** Refuses every target with an address that is not public. */
 export const publicOnly: AddressGuard = {
   hostProblem: ({ host }) => (isLocalName(host) ? `names this machine (${host})` : null),
   addressProblem({ host }, addresses) {
@@ -77,7 +77,7 @@ export const publicOnly: AddressGuard = {
 interface Opening {
   target: Target;
   guard: AddressGuard;
-  /** Most time for the TCP connections, and for the TLS handshake, in ms. */
+  /** Time limit of the TCP connections, and of the TLS handshake, in ms. */
   timeoutMs: number;
   signal: AbortSignal;
 }

@@ -2,8 +2,8 @@
 import type { Clock } from '../../runtime/clock.ts';
 
 /**
- * Returns the time that the header names, in seconds or as a date, in ms since 1970: `mostMs` from
- * now at most. Returns null without a readable time in the future.
+ * Returns the time in the header (seconds, or a date) in ms since 1970, at most `mostMs` from now.
+ * Returns null without a readable time in the future.
  */
 export function retryAtOf(clock: Clock, header: string | null, mostMs: number): number | null {
   const text = header?.trim() ?? '';

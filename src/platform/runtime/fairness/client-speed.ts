@@ -1,12 +1,12 @@
-// Measures how fast a client moves bytes while we wait for it. Time in which the client waits for
-// us does not count. However small the pieces of bytes are, a pace sets at most a single timer
-// every ten seconds.
+// Measures how fast a client transfers bytes while we wait for it. Time in which the client waits
+// for us does not count. A measurement sets at most a timer every ten seconds, even for many small
+// pieces.
 import type { Clock } from '../clock.ts';
 
 const windowMs = 10_000;
-/** Fewest bytes of a window of ten seconds: 1 KB a second. */
+/** Fewest bytes in a window of ten seconds: 1 KB a second. */
 const leastBytes = 10_000;
-/** Waiting time after which the pace is first measured. */
+/** Waiting time after which the speed is first measured. */
 const earliestMs = 1_000;
 
 export class ClientSpeed {
@@ -32,13 +32,13 @@ export class ClientSpeed {
     this.#cancel ??= this.#clock.after(windowMs - this.#waitedMs, () => this.#look());
   }
 
-  /** Stops waiting: now the client waits for us. */
+  /** Stops waiting, because the client waits for us now. */
   rest(): void {
     this.#waitedMs = this.#waited();
     this.#waitingSince = null;
   }
 
-  /** Counts bytes that the client moved. */
+  /** Counts bytes that the client transferred. */
   moved(bytes: number): void {
     this.#bytes += bytes;
   }
@@ -51,8 +51,8 @@ export class ClientSpeed {
   }
 
   /**
-   * Returns the bytes per second of waiting in this window and the previous window; Infinity in the
-   * first second.
+   * Returns the bytes per second of waiting, over this window and the previous window; Infinity in
+   * the first second.
    */
   get bytesPerSecond(): number {
     const waitedMs = this.#waitedBeforeMs + this.#waited();

@@ -1,27 +1,27 @@
-// Jobs queued for a worker, in turns of their holders: the daemon itself, and organizations. Turns
-// go by the time that the jobs of a holder took. Each organization has a fair share of the queue;
-// the daemon may take all of it.
+// Jobs queued for a worker. Their holders (organizations, and the daemon itself) take turns, by the
+// time that their jobs took. Each organization has a fair share of the queue; the daemon may use
+// the whole queue.
 import { FairShare } from './fair-share.ts';
 
-/** The holder of jobs that the daemon has for itself. */
+/** Holder of the daemon's own jobs. */
 export const ownHolder = '';
 
 export interface QueuedJob {
   holder: string;
-  /** Bytes that the job holds while it is queued. */
+  /** Bytes that a queued job occupies. */
   readonly bytes: number;
-  /** Small jobs of a holder are taken together. */
+  /** Whether small jobs of the holder may be taken together with this job. */
   readonly isSmall: boolean;
 }
 
 export interface FairQueueOptions {
   mostJobs: number;
   mostBytes: number;
-  /** Bytes that each organization may have queued while any are free. */
+  /** Bytes that each organization may have in the queue, as long as the queue has space. */
   firstBytes: number;
 }
 
-/** Most small jobs that are taken together. */
+/** Most small jobs taken together. */
 const mostTogether = 32;
 
 export class FairQueue<Job extends QueuedJob> {
@@ -51,7 +51,7 @@ export class FairQueue<Job extends QueuedJob> {
     this.#count(job);
   }
 
-  /** Puts jobs back that a worker could not end, before the remaining jobs of their holder. */
+  /** Requeues jobs that a worker did not finish, before the remaining jobs of their holder. */
   giveBack(jobs: readonly Job[]): void {
     for (const job of jobs.toReversed()) {
       this.#listOf(job.holder).unshift(job);
@@ -59,7 +59,7 @@ export class FairQueue<Job extends QueuedJob> {
     }
   }
 
-  /** Takes the next jobs of a single holder for a worker; an empty list if no job is queued. */
+  /** Takes the next jobs of a single holder for a worker. The list is empty without queued jobs. */
   take(): Job[] {
     const holder = this.#jobShare.findNext(this.#waiting.keys());
     if (holder === undefined) return [];
@@ -75,7 +75,7 @@ export class FairQueue<Job extends QueuedJob> {
     this.#jobShare.recordTurn(holder, ms);
   }
 
-  /** Takes a job out of the queue; false if it is not queued. */
+  /** Removes a job from the queue; false if it is not queued. */
   remove(job: Job): boolean {
     const waiting = this.#waiting.get(job.holder) ?? [];
     const at = waiting.indexOf(job);
@@ -86,7 +86,7 @@ export class FairQueue<Job extends QueuedJob> {
     return true;
   }
 
-  /** Takes the first job, with the small jobs behind it if it is small. */
+  /** Takes the first job. If it is small, also takes the small jobs that follow. */
   #takeTogether(waiting: Job[]): Job[] {
     const large = waiting.findIndex((job) => !job.isSmall);
     const together = large < 0 ? waiting.length : large;

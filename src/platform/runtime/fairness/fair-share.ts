@@ -1,27 +1,24 @@
 // The fair share of a holder in a pool of places or bytes: seven tenths of the pool for a single
-// holder, and less with every further holder. Turns in the pool go by the time that the work of a
-// holder took, not by the number of turns. Only counts: callers own the queues, and shared-pool.ts
-// evicts.
+// holder, and less with every further holder. Turns follow the time that the work of a holder took,
+// not the number of turns. Only counts: callers have the queues, and shared-pool.ts evicts.
 
 /**
  * Limit of a holder as a multiple of the free places (dynamic thresholds: Choudhury and Hahne,
- * 1998). The number of active holders need not be known: a single holder leaves a quarter free, two
- * leave a seventh, n leave 1 / (1 + 3n).
+ * 1998). This needs no number of holders: a single holder leaves a quarter free, two leave a
+ * seventh, n leave 1 / (1 + 3n).
  */
 const timesFree = 3;
 /**
- * Part of the pool reserved for holders without a place, a single place each. Earlier holders
- * shrink only as they give places back, so without this reserve four holders in a row would take
- * the whole pool.
+ * Part of the pool reserved for holders without a place, each for a single place. Earlier holders
+ * shrink only when they give places back, so without a reserve four holders would fill the whole
+ * pool.
  */
 const forNewcomers = 1 / 16;
 
-/** Least time of a turn, so that turns too short to measure alternate too. */
+/** Least time of a turn, so that holders of very short turns alternate too. */
 const shortestTurnMs = 1;
 
-/**
- * Counts the places (or bytes) of a pool, and the time of the turns, by the name of their holder.
- */
+/** Counts places (or bytes) of a pool and the time of turns, by the name of the holder. */
 export class FairShare {
   readonly #places: number;
   readonly #spare: number;
@@ -29,16 +26,16 @@ export class FairShare {
   readonly #held = new Map<string, number>();
   #heldInAll = 0;
   /**
-   * Time of the turns so far of each holder, as if all had begun together (start-time fair
-   * queueing: Goyal et al., 1996). A holder that is missing is at `#turnMs`.
+   * Time of the turns of each holder, as if all had begun together (start-time fair queueing: Goyal
+   * et al., 1996). A missing holder is at `#turnMs`.
    */
   readonly #spentMs = new Map<string, number>();
-  /** Value of the holder of the last turn: time without work earns no earlier turn. */
+  /** Value of the holder with the last turn. New holders start here: idle time earns nothing. */
   #turnMs = 0;
 
   /**
-   * `first` is the number of places that each holder may take from the reserve: a single place, or
-   * the bytes of a small mail.
+   * `first` is the amount that each holder may take from the reserve: a place, or the bytes of a
+   * small mail.
    */
   constructor(places: number, first = 1) {
     this.#places = places;
@@ -56,20 +53,20 @@ export class FairShare {
     return this.#held.get(name) ?? 0;
   }
 
-  /** Tells whether `amount` more places would still be among the first places of this holder. */
+  /** Tells whether this holder would still be within the reserved amount after `amount` more. */
   isFirst(name: string, amount = 1): boolean {
     return this.heldBy(name) + amount <= this.#first;
   }
 
   /**
-   * Tells whether a holder may take `amount` more. `handedOver` names the previous holder of a
-   * place that changes hands.
+   * Tells whether a holder may take `amount` more. `handedOver`: previous holder of a place that
+   * changes hands.
    */
   mayHold(name: string, amount = 1, handedOver: string | null = null): boolean {
     const held = this.heldBy(name) - (handedOver === name ? 1 : 0);
     const free = this.#free() + (handedOver === null ? 0 : 1);
     if (held + amount <= this.#first) return free >= amount;
-    // Checks the last place only, as if the holder took the places one at a time.
+    // Only the last place is checked, as if the holder took places one at a time.
     const before = amount - 1;
     return held + before < timesFree * (free - before - this.#spare);
   }
@@ -82,13 +79,13 @@ export class FairShare {
     return Math.max(room, Math.min(this.#first - held, free), 0);
   }
 
-  /** Takes places without a check: the caller asks `mayHold` first. */
+  /** Takes places without a check. The caller calls `mayHold` first. */
   hold(name: string, amount = 1): void {
     this.#held.set(name, this.heldBy(name) + amount);
     this.#heldInAll += amount;
   }
 
-  /** Gives places back. More than the holder has counts as all of them. */
+  /** Gives places back, at most as many as the holder has. */
   letGo(name: string, amount = 1): void {
     const held = this.heldBy(name);
     const given = Math.min(amount, held);
@@ -111,7 +108,7 @@ export class FairShare {
     }
   }
 
-  /** Returns the name with the least time, which has the next turn. */
+  /** Returns the holder with the least time, which has the next turn. */
   findNext(names: Iterable<string>): string | undefined {
     let next: string | undefined;
     let leastMs = Number.POSITIVE_INFINITY;
@@ -124,8 +121,8 @@ export class FairShare {
   }
 
   /**
-   * Records the time of a turn: the next turn of this holder comes after all waiting holders had as
-   * much.
+   * Records the time of a turn. The next turn of this holder comes after all waiting holders had as
+   * much time.
    */
   recordTurn(name: string, ms: number): void {
     this.#spentMs.set(name, this.#spentBy(name) + Math.max(shortestTurnMs, ms));

@@ -1,26 +1,26 @@
-// Gives the event loop back. SQLite answers synchronously, so work over many rows, or for many
-// callers, would otherwise run in a single turn of the loop and delay everything else by the sum.
-// Steps of work ask here before they begin: once a turn has used up the time, they wait for later
-// turns, in turns of their holders. The name of the step last begun also tells the meter
-// (daemon/http/event-loop.ts) what held the loop.
+// Splits work into turns of the event loop. SQLite answers synchronously, so work on many rows or
+// for many callers would otherwise run in a single turn and delay all other work. A step asks here
+// before it begins. Once the turn has used up its time, steps wait for later turns, and their
+// holders take turns. The name of the last step also tells the meter (daemon/http/event-loop.ts)
+// which work blocked the loop.
 import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue, ownHolder, type QueuedJob } from './fair-queue.ts';
 
-/** Time that the steps of a turn may use. */
+/** Time that the steps in a turn may use, in ms. */
 export const turnMs = 50;
 
 interface WaitingStep extends QueuedJob {
   begin(): void;
 }
 
-/** A piece of work that asks for the time of a turn before it begins. */
+/** A piece of work that asks for time before it begins. */
 export interface Step {
   readonly operation: string;
-  /** Organization, or the name of another holder of turns. */
+  /** Organization, or the name of a different holder. */
   readonly holder: string;
 }
 
-/** The step last begun in this thread, and the time of its start. */
+/** The last step begun in this thread, with the time of its start. */
 let current: Step & { readonly at: number } = {
   operation: 'unnamed',
   holder: ownHolder,
@@ -35,30 +35,30 @@ const waiting = new FairQueue<WaitingStep>({
   firstBytes: 0,
 });
 /**
- * Steps in transactions, in the order of waiting. They alternate with the remaining steps: the
- * writes of all organizations wait for the transaction of an organization that is late in turns.
+ * Waiting steps in transactions, in order. They alternate with the remaining steps: otherwise all
+ * writes would wait for the transaction of an organization with a late turn.
  */
 const inTransaction: WaitingStep[] = [];
 let isTransactionNext = true;
 
 /**
- * Names the work that begins now, for the meter. `operation` is from a bounded set: it labels a
- * metric.
+ * Names the work that begins now, for the meter. `operation` comes from a bounded set, because it
+ * labels a metric.
  */
 export function nameTurn(operation: string, holder: string = ownHolder): void {
   current = { operation, holder, at: performance.now() };
   if (startedAt === undefined) beginTurn(current.at);
 }
 
-/** Returns the name of the step last begun, if that was at or after `sinceMs` (performance.now). */
+/** Returns the name of the last step, if it began at or after `sinceMs` (performance.now). */
 export function operationSince(sinceMs: number): string {
   return current.at >= sinceMs ? current.operation : 'unnamed';
 }
 
 /**
- * Begins a step of an operation: at once, which returns undefined, or in a later turn if this turn
- * has used up the time or steps already wait. Without an operation the last step continues, ahead
- * of waiting steps while the turn has time.
+ * Begins a step of an operation: at once (returns undefined), or in a later turn if this turn has
+ * used up the time or steps wait. Without an operation the last step continues, before waiting
+ * steps while the turn has time.
  */
 export function sliceTurns(
   operation?: string,
@@ -74,14 +74,14 @@ export function sliceTurns(
   return undefined;
 }
 
-/** Returns the step last begun, for `resumeStep`. */
+/** Returns the last step begun, for `resumeStep`. */
 export function stepOfTurn(): Step {
   return current;
 }
 
 /**
- * Continues a step after a wait, as `sliceTurns` without an operation does for the last step. A
- * step in a transaction goes ahead of all waiting steps.
+ * Continues a step after a wait, like `sliceTurns` without an operation. A step in a transaction
+ * precedes all waiting steps.
  */
 export function resumeStep(
   { operation, holder }: Step,
@@ -110,8 +110,8 @@ function inLaterTurn(operation: string, holder: string, isInTransaction = false)
 }
 
 /**
- * A timer ends the turn: it fires before the loop looks for input again. `Clock` has none for it:
- * it must keep the process alive for the steps that wait.
+ * A timer ends the turn, because it fires before the loop reads input again. A timer of `Clock`
+ * does not keep the process alive, as waiting steps need.
  */
 function beginTurn(now: number): void {
   startedAt = now;
@@ -120,13 +120,13 @@ function beginTurn(now: number): void {
 
 function endTurn(): void {
   if (waitingCount === 0) startedAt = undefined;
-  // The timer of the next turn is set first, so that it is due once these steps have used their
+  // The timer of the next turn is set first, so that it is due when these steps have used their
   // time.
   else beginNext(pause(0));
 }
 
 /**
- * Takes a waiting step out of the queue: steps in transactions and the rest alternate while both
+ * Takes a waiting step from the queue. Steps in transactions and the rest alternate while both
  * wait.
  */
 function nextStep(): WaitingStep | undefined {
@@ -135,7 +135,7 @@ function nextStep(): WaitingStep | undefined {
   return waiting.take()[0] ?? inTransaction.shift();
 }
 
-/** Begins waiting steps in the rest of the turn, at least one step. */
+/** Begins waiting steps until the turn ends, at least one step. */
 function beginNext(nextTurn: Promise<void>): void {
   const step = nextStep();
   waitingCount -= 1;
@@ -150,6 +150,6 @@ function beginNext(nextTurn: Promise<void>): void {
     startedAt = performance.now();
     void nextTurn.then(endTurn);
   };
-  // The step runs in microtasks; a tick queued by a microtask runs after all of them.
+  // The step runs in microtasks. A tick that a microtask queues runs after all of them.
   queueMicrotask(() => process.nextTick(afterStep));
 }

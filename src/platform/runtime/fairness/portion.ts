@@ -1,33 +1,32 @@
-// The part of a limit that each of several daemons may use. Each daemon computes its part alone,
-// from the number of live daemons and its place among them, so that the parts never add up to more
-// than the limit.
+// Divides a limit between several daemons. Each daemon computes its part alone, from the number of
+// live daemons and its place among them, so that the parts never exceed the limit together.
 
-/** The place of a daemon among the live daemons. */
+/** Place of a daemon among the live daemons. */
 export interface Place {
   count: number;
-  /** From 0. */
+  /** Position in the order of daemons, from 0. */
   rank: number;
 }
 
-/** The parts of a daemon. Plain data, fit for a different thread. */
+/** Parts of a daemon. Plain data, which can be sent to a thread. */
 export interface Portion {
   /**
-   * The place now, and the places of the last seconds, which other daemons may still go by: the
-   * smallest part counts. Empty for a daemon without a known place: it has no part.
+   * Present place, and the places of the last seconds, which other daemons may still use: the
+   * smallest part counts. Empty for a daemon without a known place, which has no part.
    */
   readonly places: readonly Place[];
-  /** Connections that other daemons have in a lane above their part, by lane. */
+  /** Connections that other daemons have above their part, by lane. */
   readonly taken: Readonly<Record<string, number>>;
 }
 
-/** The portion of a daemon that is alone. */
+/** Portion of a daemon that is alone. */
 export const wholePortion: Portion = { places: [{ count: 1, rank: 0 }], taken: {} };
-/** The portion of a daemon without a known place. */
+/** Portion of a daemon without a known place. */
 export const noPortion: Portion = { places: [], taken: {} };
 
 /**
- * Returns the part of a whole number: equal parts, and the rest to the first daemons from a place
- * that the name of the limit chooses. So the same daemons do not get the rest of every limit.
+ * Returns the part of a whole number: equal parts, and the rest to some daemons. The name of the
+ * limit chooses the first of them, so that the same daemons do not get the rest of every limit.
  */
 export function partOf(limit: number, name: string, { places, taken }: Portion): number {
   let least = limit;
@@ -39,7 +38,7 @@ export function partOf(limit: number, name: string, { places, taken }: Portion):
   return places.length === 0 ? 0 : Math.max(0, least - (taken[name] ?? 0));
 }
 
-/** FNV-1a, equal in all daemons. */
+/** FNV-1a, which is equal in all daemons. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) {

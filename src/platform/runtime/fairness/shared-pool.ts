@@ -1,5 +1,5 @@
 // A pool of places or bytes that organizations, or networks of clients, share fairly
-// (fair-share.ts). If it is full, the slowest place yields to a newcomer.
+// (fair-share.ts). In a full pool, the slowest place is evicted for a newcomer.
 //
 // the pool   | a newcomer                                  | a holder beyond its first places
 // -----------+---------------------------------------------+---------------------------------
@@ -8,19 +8,19 @@
 //            | the slowest below 10 KB/s; else is refused  |
 import { FairShare } from './fair-share.ts';
 
-/** Pace below which a place yields even if its holder has no more than the newcomer. */
+/** Speed below which a place may be evicted even if its holder has no more than the newcomer. */
 const slowBytesPerSecond = 10_000;
 
-/** The work for which a place is taken. */
+/** Work that takes a place. */
 export interface Occupant {
-  /** Organization or network to which the place is counted. */
+  /** Organization or network for which the place counts. */
   readonly holder: string;
   /**
-   * Returns the bytes per second that the client moved lately: Infinity while the client waits for
-   * us; null if the place never yields.
+   * Returns the bytes per second that the client transferred lately: Infinity while the client
+   * waits for us; null if the place is never evicted.
    */
   pace(): number | null;
-  /** Ends the work with a clear answer. The place has been given back already. */
+  /** Ends the work with a clear answer. The place was already given back. */
   evict(): void;
 }
 
@@ -33,7 +33,7 @@ export class SharedPool {
     this.#share = new FairShare(size, first);
   }
 
-  /** Takes a place of `amount`; returns null beyond the holder's share. */
+  /** Takes a place of `amount`; returns null beyond the share of the holder. */
   enter(occupant: Occupant, amount = 1): Place | null {
     if (!this.#makeRoom(occupant.holder, amount)) return null;
     this.#share.hold(occupant.holder, amount);
@@ -48,8 +48,8 @@ export class SharedPool {
   }
 
   /**
-   * Tells whether a holder could take `amount` more. For a newcomer, evicting a slower place counts
-   * as room.
+   * Tells whether a holder could take `amount` more. For a newcomer, a slower place that can be
+   * evicted counts as free.
    */
   hasRoom(holder: string, amount: number): boolean {
     return this.#share.isFirst(holder, amount) || this.#share.mayHold(holder, amount);
@@ -75,8 +75,8 @@ export class SharedPool {
   }
 
   /**
-   * Evicts the slowest place of a holder, of equal places the last, unless the pace exceeds
-   * `mostPace`. Returns whether it evicted a place.
+   * Evicts the slowest place of a holder (the last of equal places), unless it is faster than
+   * `mostPace`. Returns whether a place was evicted.
    */
   evictSlowestOf(holder: string, mostPace = Number.POSITIVE_INFINITY): boolean {
     let slowest: Place | null = null;
@@ -114,8 +114,8 @@ export class SharedPool {
   }
 
   /**
-   * Returns the slowest place of a different holder that may yield. Ties go to the last place of
-   * the largest holder.
+   * Returns the slowest place of a different holder that may be evicted. Of equal places, returns
+   * the last place of the largest holder.
    */
   #slowest(newcomer: string, mayYield: (pace: number, held: number) => boolean): Place | null {
     let slowest: Place | null = null;
@@ -136,10 +136,10 @@ export class SharedPool {
   }
 }
 
-/** The part of a pool that a piece of work holds. */
+/** Place of a piece of work in a pool. */
 export class Place {
   readonly occupant: Occupant;
-  /** Written by the pool alone. */
+  /** Amount of the place. Only the pool changes it. */
   amount: number;
   readonly #pool: SharedPool;
 

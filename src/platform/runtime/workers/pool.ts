@@ -1,6 +1,6 @@
-// The only pool of workers: jobs that grow with input from outside run in a thread beside the event
-// loop, each under a deadline. Organizations have a share of the queue, and turns by the time that
-// their jobs took. Light to import: the worker starts with the first job.
+// The pool of workers: jobs that grow with input from outside run in a thread instead of the event
+// loop, each with a deadline. Organizations have a share of the queue, and take turns by the time
+// of their jobs. Cheap to import: the worker starts with the first job.
 //
 //   job      | event                              | then
 //   ---------+------------------------------------+------------------------------------------------
@@ -23,25 +23,25 @@ export type Refusal = 'full' | 'paused' | 'closed';
 export interface PoolOptions<Payload> extends ThreadOptions<Payload> {
   mostJobs: number;
   mostBytes: number;
-  /** Bytes that each organization may have queued while any are free. */
+  /** Bytes that each organization may have in the queue, as long as the queue has space. */
   firstBytes: number;
-  /** Makes the error of a refused job. */
+  /** Returns the error for a refused job. */
   refuse(why: Refusal): Error;
 }
 
-/** The part of a job that the caller gives. */
+/** Part of a job that the caller gives. */
 export interface JobRequest<Payload, Part = never> {
-  /** The organization, or `ownHolder`. */
+  /** An organization, or `ownHolder`. */
   holder: string;
-  /** Bytes that the job holds while it is queued. */
+  /** Bytes that a queued job occupies. */
   bytes: number;
-  /** Small jobs of a holder go to the worker together. */
+  /** Whether small jobs of the holder may be sent together with this job. */
   isSmall: boolean;
-  /** Returns the message to the worker; `sent` remembers the parts that this worker has. */
+  /** Returns the message to the worker; `sent` names parts that this worker received. */
   payload(sent: Set<string>): Payload;
-  /** Takes the job out of the queue. A job that a worker has begun goes on. */
+  /** An abort removes the job from the queue. A job that a worker has begun continues. */
   signal?: AbortSignal | undefined;
-  /** Receives a part of the outcome ahead of it: a lost job has no more. */
+  /** Called with a part of the outcome before the rest. Of a lost job only this part is known. */
   onPart?(part: Part): void;
 }
 
@@ -62,7 +62,7 @@ export class WorkerPool<Payload, Outcome, Part = never> {
   }
 
   /**
-   * Has the worker do a job.
+   * Gives a job to the worker, and resolves with the outcome.
    * @throws LostJob, or the error of `refuse`
    */
   run(request: JobRequest<Payload, Part>): Promise<Outcome> {
@@ -77,7 +77,7 @@ export class WorkerPool<Payload, Outcome, Part = never> {
         if (this.#queue.remove(job)) reject(signal?.reason);
       };
       signal?.addEventListener('abort', leave, { once: true });
-      // Runs after all requests of this turn, so that they form a group.
+      // Runs after all requests of this turn, so that they are sent as a group.
       queueMicrotask(() => this.#pump());
     });
   }

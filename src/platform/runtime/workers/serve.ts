@@ -1,28 +1,25 @@
-// The worker side of thread.ts: does jobs in sequence, in a thread that may be terminated at
-// any moment.
+// The worker's side of thread.ts: does jobs in sequence, in a thread that may be terminated at any
+// time.
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
 import { threadName } from './watch.ts';
 
 /**
- * A message to the parent: the worker can take jobs (`thread`: the thread's name for watch.ts), it
- * has a part of an outcome, or the outcomes of the first jobs in their order. Jobs without an
- * outcome were not begun.
+ * A message to the parent. `ready`: the worker accepts jobs (`thread`: the thread's name for
+ * watch.ts). The rest: a part of an outcome, or outcomes of the first jobs in their order; jobs
+ * without an outcome were not begun.
  */
 export type JobReply<Outcome, Part> =
   | { kind: 'ready'; thread: string | null }
   | { kind: 'part'; index: number; part: Part }
   | { kind: 'done'; outcomes: readonly Outcome[] };
 
-/** Size of outcomes after which they are sent: reading 1 MB takes the parent about 1 ms. */
+/** Size of outcomes at which they are sent: the parent takes about 1 ms to read 1 MB. */
 const mostTogether = 1_000_000;
 /** Time after which a group of jobs ends, so that the next holder has a turn. */
 const longestGroupMs = 50;
 
-/**
- * Does a job. `keep` sends a part of the outcome ahead, for the case that the deadline ends the
- * job.
- */
+/** Does a job. `keep` sends a part of the outcome early, in case the deadline ends the job. */
 type Work<Payload, Outcome, Part> = (
   payload: Payload,
   keep: (part: Part) => void,

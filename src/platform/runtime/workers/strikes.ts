@@ -1,17 +1,17 @@
-// Organizations with jobs that ended a worker lately. Each such job takes the time of many jobs, so
-// that an organization that goes on waits a while.
+// Organizations whose jobs ended a worker lately. Such a job takes the time of many jobs, so an
+// organization with several must wait.
 import type { Clock } from '../clock.ts';
 import { recentlyUsed } from '../recently-used.ts';
 
-/** Ended workers are counted for this time. */
+/** Time for which ended workers are counted. */
 const countedMs = 60_000;
-/** Workers that an organization may end before it waits. */
+/** Most workers that an organization may end before it must wait. */
 const allowed = 2;
 export const pauseSeconds = 10;
 
 export class Strikes {
   readonly #clock: Clock;
-  /** Times at which a job of an organization ended a worker. */
+  /** Times at which a job ended a worker, by organization. */
   readonly #times = recentlyUsed<number[]>(1000);
 
   constructor(clock: Clock) {

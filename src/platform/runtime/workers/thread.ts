@@ -1,7 +1,6 @@
-// The worker of a pool and its current jobs. Small jobs go together: a message to a thread and the
-// answer cost as much as a small job. The index of the current job is in memory shared by both
-// threads. A job that blocks or ends the worker is thus known, and the remaining jobs do not pay
-// for it.
+// The worker of a pool and its current jobs. Small jobs are sent together, because a message and
+// its answer cost as much as a small job. Both threads share memory with the index of the current
+// job, so that a job that blocks or ends the worker is known and the remaining jobs are not lost.
 //
 //   worker   | jobs given  | `ready`       | `done`      | deadline, crash      | close
 //   none     | starting    |               |             |                      | none
@@ -15,16 +14,13 @@ import type { JobReply } from './serve.ts';
 import { watchWorker } from './watch.ts';
 import { WorkerThread } from './worker-thread.ts';
 
-/**
- * Time after which a starting worker is given up; loading libraries takes 0.2 s on a quiet machine.
- */
+/** Time limit for a worker to start; loading libraries takes 0.2 s on an idle machine. */
 const startDeadlineMs = 30_000;
 
 type JobWorker<Payload, Outcome, Part> = WorkerThread<readonly Payload[], JobReply<Outcome, Part>>;
 
 /**
- * Error of a job that took too long or ended the worker, or found no worker because the start
- * failed.
+ * Error of a job that took too long, ended the worker, or found no worker because none could start.
  */
 export class LostJob extends Error {
   readonly isTimeout: boolean;
@@ -50,21 +46,21 @@ export interface PendingJob<Payload, Outcome, Part> extends QueuedJob {
 export interface ThreadOptions<Payload> {
   clock: Clock;
   script: URL;
-  /** Time limit for a job once a worker has it, of CPU time (watch.ts). */
+  /** Time limit for a job in a worker, in ms of CPU time (watch.ts). */
   deadlineMs: number;
   /** Heap limit of the worker: a job that needs more ends the worker, not the daemon. */
   heapMb: number;
-  /** Returns the buffer of a message that moves to the worker instead of a copy. */
+  /** Returns the buffer in a message that is transferred to the worker instead of copied. */
   transfer?(payload: Payload): ArrayBuffer;
 }
 
-/** The end of the turn in which a thread had jobs of a single holder. */
+/** End of a turn, in which a thread had jobs of a single holder. */
 export interface ThreadTurn<Payload, Outcome, Part> {
   holder: string;
   /** Time that the worker had the jobs. */
   spentMs: number;
   hasLostJob: boolean;
-  /** Jobs that were not begun. */
+  /** Jobs that the worker did not begin. */
   givenBack: readonly PendingJob<Payload, Outcome, Part>[];
 }
 
@@ -72,7 +68,7 @@ type OnFree<Payload, Outcome, Part> = (turn: ThreadTurn<Payload, Outcome, Part>)
 
 const newPlace = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** A thread and the current jobs in it. */
+/** A thread with its current jobs. */
 export class JobThread<Payload, Outcome, Part> {
   readonly #options: ThreadOptions<Payload>;
   readonly #onFree: OnFree<Payload, Outcome, Part>;
@@ -80,14 +76,14 @@ export class JobThread<Payload, Outcome, Part> {
   #isReady = false;
   /** Name of the worker's thread. */
   #thread: string | null = null;
-  /** Time at which the worker got the jobs; null before. */
+  /** Time at which the worker received the jobs; null before. */
   #sentAt: number | null = null;
   #jobs: readonly PendingJob<Payload, Outcome, Part>[] = [];
   #sent = new Set<string>();
   #place = newPlace();
   #cancelDeadline: () => void = () => {};
 
-  /** Calls `onFree` once the thread can take more jobs. */
+  /** Calls `onFree` when the thread can take jobs. */
   constructor(options: ThreadOptions<Payload>, onFree: OnFree<Payload, Outcome, Part>) {
     this.#options = options;
     this.#onFree = onFree;
@@ -104,7 +100,7 @@ export class JobThread<Payload, Outcome, Part> {
     else if (this.#isReady) this.#send();
   }
 
-  /** Ends the worker. Returns the jobs that it had. */
+  /** Ends the worker. Returns the jobs that it had not finished. */
   async close(): Promise<readonly PendingJob<Payload, Outcome, Part>[]> {
     const worker = this.#worker;
     const jobs = this.#free();
@@ -137,7 +133,7 @@ export class JobThread<Payload, Outcome, Part> {
     if (!worker || this.isFree) return;
     Atomics.store(this.#place, 0, 0);
     this.#watch(worker);
-    // A worker that is idle does not keep the process of a command alive.
+    // Only a busy worker keeps the process of a command alive.
     worker.hold();
     const payloads = this.#jobs.map((job) => job.payload(this.#sent));
     const { transfer } = this.#options;
@@ -146,8 +142,8 @@ export class JobThread<Payload, Outcome, Part> {
   }
 
   /**
-   * Watches the progress of the worker. A job in a group has at least half the time: groups are
-   * checked twice as often.
+   * Watches the progress of the worker. Groups are checked twice as often, so that a job in a group
+   * has at least half the time.
    */
   #watch(worker: JobWorker<Payload, Outcome, Part>): void {
     const { clock, deadlineMs } = this.#options;
@@ -192,7 +188,7 @@ export class JobThread<Payload, Outcome, Part> {
     return jobs;
   }
 
-  /** Gives up the worker (the next jobs start a new worker) and loses the current job. */
+  /** Gives up the worker and loses the current job. The next jobs start a new worker. */
   #drop(worker: JobWorker<Payload, Outcome, Part>, isTimeout: boolean): void {
     if (worker !== this.#worker) return;
     this.#worker = null;

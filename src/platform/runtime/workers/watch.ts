@@ -1,7 +1,6 @@
-// The deadline of a job in a worker. It counts the CPU time of the worker's thread: on a machine
-// that is busy with other work, a job gets the time that it needs. A job that waits ends by the
-// wall clock, at a multiple of the deadline. Where the system does not show the time of threads
-// (only Linux does), the wall clock alone counts.
+// The deadline of a job in a worker. It counts CPU time of the worker's thread, so that a job on a
+// busy machine gets the time that it needs. A job that waits ends at a multiple of the deadline by
+// the wall clock. On systems without times of threads (all but Linux) only the wall clock counts.
 //
 //   time                       | then
 //   ---------------------------+--------------------------------------------------------------------------
@@ -13,12 +12,12 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 
 const wallFactor = 10;
-/** Least time between two looks, as a share of the deadline. */
+/** Least time between two checks, as a part of the deadline. */
 const shortestLook = 1 / 20;
-/** Linux counts in hundredths of a second. */
+/** Linux counts CPU time in hundredths of a second. */
 const tickMs = 10;
 
-/** Returns the name of the calling thread below /proc; null where the system has none. */
+/** Returns the name of the calling thread below /proc; null on systems without /proc. */
 export function threadName(): string | null {
   try {
     return readlinkSync('/proc/thread-self');
@@ -27,12 +26,12 @@ export function threadName(): string | null {
   }
 }
 
-/** Returns the CPU time of a thread in ms, to 10 ms; null if it is unknown. */
+/** Returns the CPU time of a thread in ms, accurate to 10 ms; null if it is unknown. */
 function cpuMsOf(thread: string): number | null {
   try {
     const stat = readFileSync(`/proc/${thread}/stat`, 'latin1');
-    // The name of the program may have spaces and brackets; utime and stime are fields 14 and 15
-    // (proc(5)).
+    // The program's name in parentheses may contain spaces, so the text after it is split; utime
+    // and stime are fields 14 and 15 (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * tickMs;
   } catch {
@@ -42,7 +41,7 @@ function cpuMsOf(thread: string): number | null {
 
 export interface Watched {
   clock: Clock;
-  /** `threadName` of the worker. */
+  /** Name of the worker's thread (`threadName`). */
   thread: string | null;
   /** Time limit of a job, in ms. */
   deadlineMs: number;
@@ -51,7 +50,7 @@ export interface Watched {
   onOverdue(): void;
 }
 
-/** Calls `onOverdue` once a job takes too long. Returns the end of the watch. */
+/** Calls `onOverdue` once a job takes too long. Returns the function that ends the watch. */
 export function watchWorker({ clock, thread, deadlineMs, place, onOverdue }: Watched): () => void {
   let cancel = () => {};
   const after = (ms: number, work: () => void) => {

@@ -1,12 +1,11 @@
-// A worker thread from start to end. The only module that starts a thread: orders and reports,
-// limits of the heap, the wait for the end and the hold on the process are the same for all
-// threads.
+// A worker thread from start to end. All threads are started here, so that orders and reports, heap
+// limits, the wait for the end and the hold on the process are the same for all.
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 /**
- * Arguments of Node for our workers: no flags of the process, as they shape its memory, but the
- * hook of an installed package (bin/strip-types.js).
+ * Node arguments for our workers: not the flags of the process, which would size the memory, only
+ * the hook of an installed package (bin/strip-types.js).
  */
 const workerArguments: readonly string[] = process.execArgv.filter((one) =>
   one.startsWith('--import='),
@@ -14,15 +13,15 @@ const workerArguments: readonly string[] = process.execArgv.filter((one) =>
 
 export interface WorkerThreadOptions<Report> {
   script: URL;
-  /** Name in profiles and debuggers. */
+  /** Name of the thread in profiles and debuggers. */
   name: string;
-  /** Limits of the heap in MB; a thread that needs more ends, not the daemon. */
+  /** Heap limit in MB. A thread that needs more ends, but not the daemon. */
   heapMb?: number;
   youngMb?: number;
   /** `workerData` of the thread. */
   data?: unknown;
   onReport?(report: Report): void;
-  /** Called once, when the thread takes no more orders. `error`: uncaught in the thread. */
+  /** Called once, when the thread accepts no more orders. `error`: not caught in the thread. */
   onEnd?(error: Error | null): void;
 }
 
@@ -30,7 +29,7 @@ export class WorkerThread<Order, Report> {
   readonly #worker: Worker;
   readonly #ended = Promise.withResolvers<void>();
 
-  /** Starts a thread that keeps the process alive until `rest`. */
+  /** Starts a thread, which keeps the process alive until `rest`. */
   constructor(options: WorkerThreadOptions<Report>) {
     const { script, name, heapMb, youngMb, data, onReport, onEnd } = options;
     this.#worker = new Worker(script, {
@@ -58,23 +57,23 @@ export class WorkerThread<Order, Report> {
     return this.#ended.promise;
   }
 
-  /** Sends an order. Buffers of `moved` go to the thread instead of copies. */
+  /** Sends an order. Buffers in `moved` are transferred instead of copied. */
   order(order: Order, moved: readonly ArrayBuffer[] = []): void {
     this.#worker.postMessage(order, moved);
   }
 
-  /** Yields the reports from now until the thread ends. Throws the uncaught error of the thread. */
+  /** Yields the reports from now until the thread ends. Throws an uncaught error of the thread. */
   reports(): AsyncIterable<Report> {
     const heard = on(this.#worker, 'message', { close: ['exit'] }) as AsyncIterable<[Report]>;
     return reportsOf(heard);
   }
 
-  /** Keeps the process alive. */
+  /** Makes the thread keep the process alive. */
   hold(): void {
     this.#worker.ref();
   }
 
-  /** Lets the process end while the thread has nothing to do. */
+  /** Lets the process end although the thread runs. */
   rest(): void {
     this.#worker.unref();
   }

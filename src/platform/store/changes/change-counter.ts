@@ -1,4 +1,4 @@
-// Counter in the store, a table of a single row, that grows with every change of rows that
+// A counter in the store, in a table of a single row. It grows with every change of rows that
 // processes cache (changes.ts). A transaction that changes such rows must call `note`.
 import { type Db, tables } from '../db.ts';
 import { compiledOnce } from '../rows/statement.ts';
@@ -10,15 +10,15 @@ export interface ChangeCounter {
   /** Reads the counter, which grows with every change. */
   count(db: Db): Promise<number>;
   /**
-   * Increments the counter once, at the end of the transaction: all such transactions lock the
-   * single row.
+   * Increments the counter at the end of the transaction, because the single row stays locked until
+   * the commit.
    */
   note(trx: Db): void;
   /** Whether this transaction has called `note`. */
   isNoted(trx: Db): boolean;
 }
 
-/** Declares the counter of a table; an area names the table in queries.ts. */
+/** Declares the counter of a table. The queries.ts of a room names the table. */
 export function changeCounter(name: string): ChangeCounter {
   const read = compiledOnce<Untyped, [], { counter: number }>((db) =>
     db.selectFrom(name).select('counter'),

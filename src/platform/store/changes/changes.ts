@@ -1,6 +1,6 @@
-// In-memory cache of rows that each request needs and that seldom change: keys, plans. A
-// transaction that changes such rows also increments a counter in the store. Each process reads
-// that counter every half second and clears the cache if the counter has moved.
+// Cache in memory of rows that each request needs and that seldom change: keys, plans. A
+// transaction that changes such rows increments a counter in the store. Each process reads the
+// counter every half second, and clears the cache if it has changed.
 //
 //   cache  | event                                                     | then
 //   -------+-----------------------------------------------------------+------------------------
@@ -35,15 +35,15 @@ export class KnownRows<Row extends {}> {
     this.#rows = recentlyUsed(most);
   }
 
-  /** Whether the caller must `refresh` before `get`. */
+  /** Whether the caller must call `refresh` before `get`. */
   isStale(): boolean {
     const ageMs = this.#clock.now() - this.#checkedAt;
     return ageMs < 0 || ageMs >= recheckMs;
   }
 
   /**
-   * Reads the counter, once for all callers that arrive meanwhile. A different `countChanges` can
-   * be given, such as a read within a transaction. Rejects if the counter cannot be read.
+   * Reads the counter once for all callers that arrive meanwhile. `countChanges` may be a different
+   * read, such as a read in a transaction. Rejects if the counter cannot be read.
    */
   refresh(countChanges = this.#countChanges): Promise<void> {
     this.#checking ??= this.#check(this.#clock.now(), countChanges).finally(() => {
@@ -56,7 +56,7 @@ export class KnownRows<Row extends {}> {
     return this.#rows.get(key);
   }
 
-  /** Reads a row like `get`, but does not count as a use. */
+  /** Reads a row like `get`, without counting as a use. */
   peek(key: string): Row | undefined {
     return this.#rows.peek(key);
   }
@@ -72,9 +72,7 @@ export class KnownRows<Row extends {}> {
     return found;
   }
 
-  /**
-   * Empties the cache. Call it after the commit of a change that must hold in this process at once.
-   */
+  /** Empties the cache. Call it after the commit of a change that must take effect here at once. */
   forget(): void {
     this.#rows.clear();
     this.#forgettings += 1;
@@ -90,9 +88,9 @@ export class KnownRows<Row extends {}> {
 
 /**
  * Returns the connection on which a transaction reads committed rows for the cache. On PostgreSQL
- * it is the connection of the transaction: if each transaction needed a second connection, a full
- * pool would deadlock. On SQLite it is `db`: the transaction is shared with parallel writes, which
- * may change the rows and fail.
+ * it is the transaction's connection: with a second connection for each, a full pool would
+ * deadlock. On SQLite it is `db`, because parallel writes share the transaction and may change rows
+ * and then fail.
  */
 export function committedIn({ kind, db }: Pick<Store, 'kind' | 'db'>, trx: Db): Db {
   return kind === 'postgres' ? trx : db;

@@ -1,5 +1,6 @@
-// The wall clock of a process on PostgreSQL: the clock of the server. Leases are times in the
-// store, so that all daemons judge them by the same clock, however wrong the clock of a machine is.
+// The wall clock of a process on PostgreSQL follows the clock of the server. Leases are times in
+// the store, so all daemons must compare them with the same clock, even if the clock of a machine
+// is wrong.
 //
 //   event                                           | then
 //   ------------------------------------------------+---------------------------------------------------
@@ -11,7 +12,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Db } from '../db.ts';
 
 const followEachMs = 10_000;
-/** Smaller differences may come from the way to the server. */
+/** Smaller differences may come from the time of the answer on the network. */
 const toleranceMs = 100;
 const longestWayMs = 1_000;
 
@@ -22,7 +23,7 @@ export async function databaseTime(db: Db): Promise<number> {
   return rows[0]?.now ?? Number.NaN;
 }
 
-/** Returns the time of the machine itself in ms since 1970. */
+/** Returns the uncorrected time of the machine in ms since 1970. */
 export function machineTime(clock: Clock): number {
   return clock instanceof DatabaseClock ? clock.now() - clock.correctionMs : clock.now();
 }
@@ -47,7 +48,7 @@ export class DatabaseClock implements Clock {
     return this.#machine.after(delayMs, run);
   }
 
-  /** Milliseconds by which the machine's clock is behind. */
+  /** Milliseconds by which the machine's clock is behind the server's. */
   get correctionMs(): number {
     return this.#correctionMs;
   }
@@ -59,21 +60,21 @@ export class DatabaseClock implements Clock {
     const there = await databaseTime(db);
     const wayMs = this.#machine.elapsed() - began;
     if (wayMs > longestWayMs) return;
-    // The answer was made on the way.
+    // The server read its clock about half-way between the question and the answer.
     const correctionMs = Math.round(there - (from + wayMs / 2));
     if (Math.abs(correctionMs - this.#correctionMs) >= toleranceMs) {
       this.#correctionMs = correctionMs;
     }
   }
 
-  /** Reads the server's time again and again. Returns a function that ends it. */
+  /** Reads the server's time repeatedly. The returned function stops this. */
   follow(db: Db): () => void {
     let cancel = () => {};
     let isOver = false;
     const next = () => {
       if (isOver) return;
       cancel = this.after(followEachMs, () => {
-        // A server that does not answer is noticed at its next use.
+        // An error is ignored: the next statement will notice a server that does not answer.
         void this.look(db).then(next, next);
       });
     };

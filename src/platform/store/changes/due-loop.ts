@@ -1,5 +1,6 @@
 // A loop over rows that fall due. It runs `step` until nothing is due, then sleeps until the time
-// that the step returned, a change in the store, or `wake`. The step knows the rows and the work.
+// that the step returned, a change in the store, or `wake`. The step reads the rows and does the
+// work.
 //
 // state    | event                                              | then
 // ---------+----------------------------------------------------+---------------------------------
@@ -16,7 +17,7 @@ import { sliceTurns } from '../../runtime/fairness/loop-turns.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Store } from '../db.ts';
 
-/** Longest sleep without a due time or a change. */
+/** Longest sleep, in ms, without a due time or a change. */
 const longestSleepMs = 60_000;
 const troublePauseMs = 1_000;
 
@@ -27,36 +28,36 @@ export interface LoopSurroundings {
   store: Pick<Store, 'onChange'>;
 }
 
-/** A wait of the process, independent of the wall clock. */
+/** A wait in ms of steady time. */
 export interface Pause {
   pauseMs: number;
 }
 
 export interface DueLoopParts {
-  /** Names the steps in the metric of stalls. */
+  /** Name of the steps in the metric of stalls. */
   name: string;
   /**
-   * Processes due rows, all or some of them. Returns the next due time in ms since 1970: 0 if more
-   * may be due now, Infinity if no time is known. Returns a pause if it left due work for later.
+   * Processes some or all due rows. Returns the next due time in ms since 1970: 0 if more may be
+   * due now, Infinity if no time is known. Returns a pause if due work remains for later.
    */
   step(): Promise<number | Pause>;
-  /** Log message for a step that throws. */
+  /** Log message if a step throws. */
   trouble: string;
-  /** Tells whether all work that the steps began has ended; asked before each sleep, for `idle`. */
+  /** Tells whether all work begun by the steps has ended. Called before each sleep, for `idle`. */
   isQuiet?: () => boolean;
   /**
-   * False for a loop that knows no due times: a clock that is advanced does not wait for it.
-   * Default true.
+   * False for a loop without due times: a clock that is advanced does not wait for it. Default
+   * true.
    */
   isTimed?: boolean;
 }
 
 export interface DueLoop {
   start(): void;
-  /** Runs the step again, now or as soon as the running step has ended. */
+  /** Runs the step again, now or when the running step has ended. */
   wake(): void;
   /**
-   * Resolves before a sleep in which nothing is due, no wake-up came since the step began, and
+   * Resolves before a sleep if nothing is due, nobody called `wake` since the step began, and
    * `isQuiet` holds.
    */
   idle(): Promise<void>;
@@ -70,7 +71,7 @@ export function createDueLoop(
   { name, step, trouble, isQuiet = () => true, isTimed = true }: DueLoopParts,
 ): DueLoop {
   let isStopped = false;
-  /** Whether a wake-up came since the running step began, which may have missed due rows. */
+  /** Whether `wake` was called since the running step began, which may have missed due rows. */
   let isWoken = false;
   let endSleep = () => {};
   let unsubscribe = () => {};
@@ -87,7 +88,7 @@ export function createDueLoop(
 
   const sleepFor = (ms: number) =>
     new Promise<void>((resolve) => {
-      // The limit also covers a clock set back since the due time was computed.
+      // The limit also helps if the clock was set back since the due time was computed.
       const cancel = clock.after(Math.min(ms, longestSleepMs), resolve);
       endSleep = () => {
         cancel();

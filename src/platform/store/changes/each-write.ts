@@ -1,24 +1,24 @@
-// A statement that joins each write of a piece of work, in the transaction of the write. So a mark
-// beside the work is stored if and only if the work is.
+// A statement that runs in the transaction of each write of a piece of work. A mark of the work is
+// then stored if and only if the work is.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db } from '../db.ts';
 
-/** Runs in a transaction, after the work of the transaction. An error undoes the transaction. */
+/** Runs at the end of a transaction. An error rolls the transaction back. */
 export type JoiningWrite = (trx: Db) => Promise<void>;
 
 const joining = new AsyncLocalStorage<JoiningWrite | undefined>();
 
-/** Runs `work`; `join` runs in each transaction that `work` writes. */
+/** Runs `work`. `join` runs in each write transaction of `work`. */
 export function joinEachWrite<T>(join: JoiningWrite, work: () => T): T {
   return joining.run(join, work);
 }
 
-/** Runs `work` without the joining write of the caller, for writes that only prepare. */
+/** Runs `work` without the caller's joining write, for writes that only prepare. */
 export function withoutJoining<T>(work: () => T): T {
   return joining.run(undefined, work);
 }
 
-/** Returns the joining write of the caller. */
+/** Returns the joining write of the caller, if any. */
 export function joiningWrite(): JoiningWrite | undefined {
   return joining.getStore();
 }

@@ -1,21 +1,20 @@
-// Statements that a write runs last, just before the commit. Rows that many transactions share
-// (counters) are locked only there, and in a fixed order. On PostgreSQL this avoids deadlocks, and
-// keeps a lock only for the commit.
+// Statements that a write runs last, directly before the commit. Rows that many transactions change
+// (counters) are locked only there, in a fixed order. On PostgreSQL this avoids deadlocks and long
+// locks.
 import type { Db, Store } from '../db.ts';
 import { joiningWrite } from './each-write.ts';
 
-/** Changes that a transaction collects and writes at the end. */
+/** Changes that a transaction collects and writes at its end. */
 export interface LastWrite {
   write(trx: Db): Promise<void>;
 }
 
-/** Collected changes by connection; a connection has a single transaction at a time. */
+/** Collected changes by connection, since a connection has a single transaction at a time. */
 const gathered = new WeakMap<Db, Map<string, LastWrite>>();
 
 /**
- * Returns the changes that this transaction collects under `name`, created at the first call. They
- * are written after all work of the transaction, in the order of the names, but only in a write of
- * `withLastWrites`.
+ * Returns the changes that this transaction collects under `name`; the first call creates them. A
+ * write of `withLastWrites` stores them after all work, in the order of the names.
  */
 export function lastly<T extends LastWrite>(trx: Db, name: string, create: () => T): T {
   let kinds = gathered.get(trx);
@@ -37,15 +36,15 @@ export function hasGathered(trx: Db, name: string): boolean {
 }
 
 /**
- * Makes each write of the store end with the joining write of the caller (each-write.ts), and then
- * with the changes collected by `lastly`.
+ * Makes each write of the store end with the caller's joining write (each-write.ts), and then with
+ * the changes collected by `lastly`.
  */
 export function withLastWrites(store: Store): Store {
   const { write } = store;
   const writeAll: Store['write'] = (work, durability) => {
     const join = joiningWrite();
     return write(async (trx) => {
-      // Discards changes of an earlier transaction that failed before the end.
+      // Changes of an earlier transaction that failed before its end are dropped.
       gathered.delete(trx);
       const value = await work(trx);
       await join?.(trx);

@@ -1,6 +1,5 @@
-// The only renewal of leases: a lease lives as long as the holder works. A timer renews it, so that
-// no work has to end within a lease. Each unit of work is bounded far below; docs/making/states.md
-// lists all leases.
+// Renews leases: a timer renews a lease while the holder works, so that work may take longer than a
+// lease. docs/making/states.md lists all leases.
 //
 //   lease    | event                              | then
 //   ---------+------------------------------------+----------------------------------------------------
@@ -20,18 +19,18 @@ interface Surroundings {
 }
 
 export interface HeldLease {
-  /** Length of the lease. */
+  /** Length of the lease, in ms. */
   leaseMs: number;
-  /** Extends it to `until`, ms since 1970. Renews nothing that a different holder has taken. */
+  /** Extends the lease to `until`, ms since 1970, unless a different holder has taken it. */
   renew(until: number): Promise<unknown>;
-  /** Line of the log for a renewal that fails. */
+  /** Log message if a renewal fails. */
   trouble: string;
 }
 
 /**
- * Returns how much later than the clock leases end: after it was set forward, as far as that, for
- * the length of a lease. SQLite has one daemon, which frees the leases of an earlier daemon at the
- * start.
+ * Returns the time in ms by which leases end later than by the clock. If the clock was set forward,
+ * they end as much later, for the length of a lease. SQLite has one daemon, which frees the leases
+ * of an earlier daemon at the start.
  */
 export function leaseDelayMs(
   app: { clock: Clock; store: Pick<Store, 'kind'> },
@@ -43,7 +42,7 @@ export function leaseDelayMs(
   return Math.max(0, jumps.lastMs);
 }
 
-/** Renews a lease, each third of it, until the returned function is called. */
+/** Renews a lease each third of its length, until the returned function is called. */
 export function keepLease(
   { clock, log }: Surroundings,
   { leaseMs, renew, trouble }: HeldLease,

@@ -1,13 +1,13 @@
-// Reads the store again after each commit until the result is good enough.
+// Reads the store again after each commit until the result is sufficient.
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Store } from '../db.ts';
 
 export interface Wait<T> {
   /** Longest wait in milliseconds. */
   timeoutMs: number;
-  /** Longest time between reads in ms, even without a reported commit. */
+  /** Longest time between two reads in ms, even without a reported commit. */
   longestPauseMs?: number;
-  /** Least time between reads in ms (default: none). */
+  /** Least time between two reads in ms (default: none). */
   eachMs?: number;
   /** Ends the wait early. */
   signal?: AbortSignal | undefined;
@@ -15,12 +15,12 @@ export interface Wait<T> {
   isEnough(found: T): boolean;
 }
 
-/** Rest after a long read, as a multiple of the duration. */
+/** Pause after a long read, as a multiple of the duration of the read. */
 const restFactor = 10;
 
 /**
- * Reads now and after each commit, until `isEnough`, the end of the time or the abort. Returns the
- * last value.
+ * Reads now and after each commit, until `isEnough`, the time-out or the abort. Returns the last
+ * value.
  */
 export async function readStoreUntil<T>(
   { clock, store }: { clock: Clock; store: Store },

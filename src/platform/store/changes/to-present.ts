@@ -1,12 +1,12 @@
-// Times in the store that a clock set while it ran ahead. Work would wait for them until that time
-// comes again.
+// Corrects times that a clock stored while it ran ahead. Work would otherwise wait until that time
+// really comes.
 import { sql } from 'kysely';
 import type { Db } from '../db.ts';
 
-/** Brings times after `latest` to `now`. Returns the number of changed rows. */
+/** Sets times after `latest` to `now`. Returns the number of changed rows. */
 export type ToPresent = (db: Db, now: number, latest: number) => Promise<number>;
 
-/** Declares the change of a column of times. */
+/** Returns such a change for a column of times. */
 export function toPresent(table: string, column: string): ToPresent {
   return async (db, now, latest) => {
     const { numAffectedRows } = await sql`update ${sql.table(table)}

@@ -1,7 +1,6 @@
-// Notifications between processes on the same PostgreSQL about each other's commits. NOTIFY runs
-// after the commit, over a separate connection: inside the transaction it would hold a lock on the
-// whole cluster until the commit, and so serialize all commits of all daemons. Polling makes up for
-// lost notifications.
+// Notifies processes on the same PostgreSQL of each other's commits. NOTIFY runs after the commit,
+// on a separate connection: in the transaction it would lock the whole cluster until the commit,
+// and serialize the commits of all daemons. Polling makes up for lost notifications.
 //
 // | connection | event                                     | then
 // |
@@ -19,7 +18,7 @@ import { type Clock, sleep } from '../../runtime/clock.ts';
 import { atMostEach, reportEachMs } from '../rows/at-most-each.ts';
 
 const channel = 'svc_changes';
-/** Pause between notifications, at most 20 a second: NOTIFY wakes every listening process. */
+/** Least time between notifications, because NOTIFY wakes every listening process. */
 const notifyEachMs = 50;
 const reopenAfterMs = 1_000;
 /**
@@ -27,7 +26,7 @@ const reopenAfterMs = 1_000;
  * time.
  */
 const aliveEachMs = 5_000;
-/** Time after a sign of change during which listeners are called often. */
+/** Time after a change during which listeners are called often. */
 const busyMs = 5_000;
 const busyLookMs = 250;
 const idleLookMs = 5_000;
@@ -39,13 +38,13 @@ export class ChangeChannel {
   readonly #tell: () => void;
   readonly #closing = new AbortController();
   #client: pg.Client | null = null;
-  /** The connection that is being opened. */
+  /** The attempt to open the connection, while it runs. */
   #opening: Promise<unknown> | null = null;
   #running: Promise<void> | null = null;
-  /** Whether a commit was made that other processes were not notified of. */
+  /** Whether other processes were not yet notified of a commit. */
   #isUntold = false;
   #isResting = false;
-  /** The last query on the connection; queries run in sequence. */
+  /** The last query on the connection. Queries run in sequence. */
   #asked: Promise<unknown> = Promise.resolve();
   #signAt = Number.NEGATIVE_INFINITY;
   #isBusy = false;
@@ -59,9 +58,7 @@ export class ChangeChannel {
     });
   }
 
-  /**
-   * Reports a commit of this process: notifies local listeners at once, other processes soon.
-   */
+  /** Reports a commit of this process: notifies listeners here at once, other processes soon. */
   committed(): void {
     this.#isUntold = true;
     this.#open();
@@ -70,8 +67,8 @@ export class ChangeChannel {
   }
 
   /**
-   * Calls `listener` after commits. Also calls it without a known commit: every 250 ms for a while
-   * after a change, else every 5 s. Returns the unsubscription.
+   * Calls `listener` after commits, and also without a known commit: every 250 ms for a while after
+   * a change, else every 5 s. Returns the function that ends this.
    */
   add(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -84,8 +81,8 @@ export class ChangeChannel {
   }
 
   /**
-   * Closes the connection once other processes were notified of the last commit. Does not
-   * wait for a server that does not answer.
+   * Closes the connection after other processes were notified of the last commit. Does not wait for
+   * a server that does not answer.
    */
   async close(): Promise<void> {
     this.#listeners.clear();
@@ -131,25 +128,25 @@ export class ChangeChannel {
     });
     try {
       await client.connect();
-      // A notification commits no data that a power failure could lose.
+      // No power failure can lose data of a notification, so it need not wait for the disk.
       await client.query(`set synchronous_commit = off; listen ${channel}`);
     } catch {
       return false;
     }
     this.#client = client;
     this.#notify();
-    // Calls the listeners: commits may have been missed before the connection listened.
+    // Commits may have been missed before the connection listened, so the listeners are called.
     this.#heard();
     return true;
   }
 
-  /** Ends a connection that no longer answers. Returns a function that stops the checks. */
+  /** Closes a connection that no longer answers. Returns a function that stops the checks. */
   #watch(client: pg.Client): () => void {
     const ask = async () => {
       const patience = sleep(this.#clock, aliveEachMs).then(() => false);
       const isAlive = await Promise.race([this.#ask(client, 'select 1'), patience]);
       if (isAlive) cancel = askLater();
-      // While a query is open, `end` does not wait for the server.
+      // With an open query, `end` does not wait for the server.
       else await client.end();
     };
     const askLater = () => this.#clock.after(aliveEachMs, () => void ask());
@@ -157,7 +154,7 @@ export class ChangeChannel {
     return () => cancel();
   }
 
-  /** Runs a query; returns false if no answer comes in time. */
+  /** Runs a query; returns false without an answer in time. */
   #ask(client: pg.Client, text: string): Promise<boolean> {
     const answer = this.#asked
       .then(() => client.query(text))
@@ -179,12 +176,12 @@ export class ChangeChannel {
       this.#notify();
     });
     void this.#ask(client, `notify ${channel}`).then((isTold) => {
-      // The connection is broken: the next connection sends the notification.
+      // The connection is broken, so the next connection must send the notification.
       if (!isTold) this.#isUntold = true;
     });
   }
 
-  /** Records a sign of change and calls the listeners. */
+  /** Records a change and calls the listeners. */
   #heard(): void {
     this.#signAt = this.#clock.elapsed();
     if (this.#cancelLook && !this.#isBusy) this.#lookAfter(busyLookMs);

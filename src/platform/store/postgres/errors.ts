@@ -1,5 +1,5 @@
-// Errors of PostgreSQL and of the driver. They are classified by SQLSTATE, or by whether the
-// driver or the server raised them; never by a text of the server, which may quote data.
+// Errors of PostgreSQL and of the driver. They are classified by SQLSTATE, or by their origin
+// (driver or server), never by texts of the server, which may quote data.
 import pg from 'pg';
 import { CapacityError } from '../../errors.ts';
 
@@ -8,7 +8,7 @@ import { CapacityError } from '../../errors.ts';
  * an operator, system error.
  */
 const troubleClasses = ['08', '40', '53', '57', '58'];
-/** The server is a standby, or has just become one. */
+/** The server is a standby, or has just become a standby. */
 const readOnlyState = '25006';
 const troubleStates = [
   readOnlyState,
@@ -21,12 +21,12 @@ const troubleStates = [
   'XX002',
 ];
 /**
- * The server ended the transaction in favour of a different transaction: serialization failure,
+ * The server ended the transaction in favour of a parallel transaction: serialization failure,
  * deadlock.
  */
 const rerunStates = ['40001', '40P01'];
 /**
- * A prepared statement returns different columns than before: a newer version has widened a table.
+ * A prepared statement returns different columns than before, since a new version added a column.
  */
 const stalePlanState = '0A000';
 
@@ -39,20 +39,19 @@ function isTrouble(state: string): boolean {
 }
 
 /**
- * Returns CapacityError if the server or the network fails. Errors of the statement itself stay
+ * Returns a CapacityError if the server or the network failed, and errors of the statement itself
  * unchanged.
  */
 export function statementError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) {
     return isTrouble(error.code ?? '') ? inTrouble(error) : error;
   }
-  // A value that cannot be sent is a mistake in our code; the driver finds it before it sends
-  // anything.
+  // A value that cannot be sent is a bug, which the driver finds before it sends anything.
   if (error instanceof TypeError || error instanceof RangeError) return error;
   return inTrouble(error);
 }
 
-/** Returns the CapacityError of a failed statement or connection. */
+/** Returns a CapacityError for a failed statement or connection. */
 export function inTrouble(error: unknown): CapacityError {
   return new CapacityError(`The store cannot be used now (${reasonOf(error)})`, 1, {
     cause: error,
@@ -60,40 +59,38 @@ export function inTrouble(error: unknown): CapacityError {
 }
 
 /**
- * Returns the reason of an error. An error that joins failures of several addresses has no message
- * of its own.
+ * Returns the reason of an error. An error that joins failures of several addresses has an empty
+ * message.
  */
 export function reasonOf(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };
   return message || code || String(error);
 }
 
-/**
- * Returns the SQLSTATE of a trouble that `inTrouble` has made an error of; '' for any other error.
- */
+/** Returns the SQLSTATE in an error of `inTrouble`; '' for any other error. */
 function troubleStateOf(error: unknown): string {
   const cause = error instanceof CapacityError ? error.cause : undefined;
   return cause instanceof pg.DatabaseError ? (cause.code ?? '') : '';
 }
 
-/** Tells whether the same transaction may succeed if it runs again. */
+/** Tells whether the same transaction may succeed in a second run. */
 export function isRerunnable(error: unknown): boolean {
   return rerunStates.includes(troubleStateOf(error)) || isStalePlan(error);
 }
 
-/** Tells whether a prepared statement was made before a table was widened. */
+/** Tells whether a prepared statement is older than a new column of its table. */
 export function isStalePlan(error: unknown): boolean {
   return troubleStateOf(error) === stalePlanState;
 }
 
 /**
- * Tells whether the server takes no writes: the next connection may find the server that took over.
+ * Tells whether the server refuses writes. The next connection may find the server that took over.
  */
 export function isReadOnly(error: unknown): boolean {
   return troubleStateOf(error) === readOnlyState;
 }
 
-/** Tells whether a statement had no answer in time: an error of the driver without a code. */
+/** Tells whether a statement got no answer in time, an error of the driver without a code. */
 export function isSilent(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }

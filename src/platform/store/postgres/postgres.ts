@@ -1,5 +1,5 @@
-// The engine for more than one machine: a pool of connections with a transaction per write (the
-// server itself does group commit). changes.ts notifies of changes.
+// The engine for several machines: a pool of connections, with a transaction per write (the server
+// does group commit). changes.ts notifies of changes.
 import type { DatabaseConnection } from 'kysely';
 import pg from 'pg';
 import { UnreachableError } from '../../errors.ts';
@@ -13,15 +13,15 @@ import { isReadOnly, isRerunnable, reasonOf } from './errors.ts';
 import { ask, hasFallenSilent, type Seat, seatsOf } from './seats.ts';
 import { clientSettings, type DatabaseSettings } from './settings.ts';
 
-/** Time after which the server frees the locks of a process that vanished. */
+/** Time after which the server frees the locks of a process that vanished, in ms. */
 const abandonedMs = 60_000;
-/** Time beyond the limit of a statement in which the server answers that it has ended it. */
+/** Time beyond the limit of a statement for the server's answer that it ended it, in ms. */
 const silenceMs = 2_000;
 /** Most runs of a transaction that the server ends in favour of parallel transactions. */
 const mostRuns = 5;
 /**
- * First pause between two runs. It is lengthened at random to at most twice this, and doubled for
- * each further run.
+ * First pause between two runs, in ms. A random factor up to 2 applies, and each further pause is
+ * doubled.
  */
 const firstPauseMs = 10;
 
@@ -36,7 +36,7 @@ async function transact<T>(
     const lasting = durability === 'now' ? '' : '; set local synchronous_commit = off';
     await ask(client, `begin${lasting}${opening}`);
     const value = await work(trx);
-    // After a failed statement PostgreSQL rolls back, and only the answer to `commit` shows it.
+    // After a failed statement PostgreSQL rolls back, which only the answer to `commit` shows.
     const { command } = await ask(client, 'commit');
     if (command !== 'COMMIT') throw new Error('A transaction went on after a statement had failed');
     return value;
@@ -58,8 +58,8 @@ async function transact<T>(
 const oldestVersion = 14;
 
 /**
- * @throws UnreachableError if the server is too old; the error of the driver if it cannot be
- * reached
+ * Checks the version of the server. @throws UnreachableError for an old server; the error of the
+ * driver if it cannot be reached
  */
 async function checkVersion(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
@@ -79,7 +79,7 @@ async function checkVersion(pool: pg.Pool): Promise<void> {
 /** SQLSTATE of a statement that took too long. */
 const cancelled = '57014';
 
-/** Opens a connection for a single read, which the server itself ends at the deadline. */
+/** Opens a connection for a single read, which the server ends at the deadline. */
 async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
   const { client, connection } = seat;
   const end = async () => {
@@ -97,7 +97,7 @@ async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
   }
   let isOver = false;
   const executeQuery: DatabaseConnection['executeQuery'] = async (query) => {
-    // A later caller may already use the connection.
+    // The connection was given back, and a later caller may already use it.
     if (isOver) throw new OverdueError();
     try {
       return await connection.executeQuery(query);
@@ -120,19 +120,18 @@ async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
 
 export interface PostgresOptions {
   /**
-   * Clock of the store's own waits. Not the clock of a test, which other processes do not share.
+   * Clock for waits of the store itself. Not a test's clock, which other processes do not share.
    */
   clock?: Clock;
-  /** Randomizes the pauses between runs of a transaction. */
+  /** Random lengths of pauses between runs of a transaction. */
   random?: Random;
-  /** Deadline of reads aside (aside.ts). */
+  /** Deadline in ms of reads outside of the event loop (aside.ts). */
   mostReadMs?: number | undefined;
 }
 
 /**
  * Opens the PostgreSQL store at `url` (`?options=-c search_path=…` chooses the schema).
- * @throws UnreachableError when the server does not answer, refuses the login or has an old
- * version.
+ * @throws UnreachableError if the server does not answer, refuses the login or has an old version.
  */
 export async function openPostgres(
   database: DatabaseSettings,
@@ -146,19 +145,19 @@ export async function openPostgres(
   const pool = new pg.Pool({
     ...settings,
     max: poolSize,
-    // A pooler refuses connections with such settings: there they are part of each transaction.
+    // A pooler refuses connections with such settings, so each transaction sets them there.
     ...(!isPooled && { idle_in_transaction_session_timeout: abandonedMs }),
     ...(!isPooled && statementMs !== null && { statement_timeout: statementMs }),
-    // For a server that is there and says nothing.
+    // For a server that accepts the statement but does not answer.
     ...(statementMs !== null && { query_timeout: statementMs + silenceMs }),
   });
   const opening = isPooled
     ? `; set local idle_in_transaction_session_timeout = ${abandonedMs}` +
       (statementMs === null ? '' : `; set local statement_timeout = ${statementMs}`)
     : '';
-  // The pool replaces a broken connection. Without these listeners the error would end the process:
-  // an error of the pool while the connection is idle, of the connection while it is lent and runs
-  // no query.
+  // The pool replaces a broken connection. These listeners keep the error from ending the process:
+  // the pool reports it for an idle connection, the connection itself while it is lent and runs no
+  // query.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   try {

@@ -1,5 +1,5 @@
-// Connections of the pool, each with a Kysely and with prepared statements. A connection that does
-// not answer is closed.
+// Connections of the pool, each with a Kysely and prepared statements. A connection that does not
+// answer is closed.
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
 import type { Clock } from '../../runtime/clock.ts';
@@ -9,14 +9,12 @@ import { kyselyOn, noStreaming } from '../dialect.ts';
 import { withoutNul } from '../rows/without-nul.ts';
 import { inTrouble, isSilent, isStalePlan, statementError } from './errors.ts';
 
-/**
- * Number of prepared statements with a name, kept per connection. Further statements are unnamed.
- */
+/** Most prepared statements with a name on a connection. Further statements are unnamed. */
 const namedStatements = 500;
 
 /**
- * Names of prepared statements, the same on every connection of the pool. Behind a pooler no
- * statement has a name: the next transaction may run on a different connection of the server.
+ * Names of prepared statements, the same on every connection of the pool. Behind a pooler
+ * statements have no names, as the next transaction may run on a different connection.
  */
 class StatementNames {
   readonly #isPooled: boolean;
@@ -35,14 +33,14 @@ class StatementNames {
     return name;
   }
 
-  /** Gives all statements new names, so that each connection prepares them anew. */
+  /** Gives all statements new names, so that each connection prepares them again. */
   renew(): void {
     this.#names.clear();
     this.#generation += 1;
   }
 }
 
-/** Returns the values without NUL in texts: mostly the same list. */
+/** Returns the values with NUL in texts replaced; the same list without any NUL. */
 function storable(values: readonly unknown[]): unknown[] {
   const holdsNul = (value: unknown) => typeof value === 'string' && value.includes('\0');
   return values.some(holdsNul) ? values.map(withoutNul) : (values as unknown[]);
@@ -63,7 +61,7 @@ function connectionOver(
         if (isStalePlan(error)) names.renew();
         throw error;
       });
-      // Answers of many statements may arrive together, and each leads to work on the rows.
+      // Answers of many statements may arrive together, and each makes work, so wait for a turn.
       const later = resumeStep(step, isInTransaction);
       if (later !== undefined) await later;
       return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) };
@@ -72,9 +70,7 @@ function connectionOver(
   };
 }
 
-/**
- * The connection for statements outside of transactions: a statement with a stale plan runs again.
- */
+/** Returns the connection outside of transactions: a statement with a stale plan runs again. */
 function againOver(connection: DatabaseConnection): DatabaseConnection {
   return {
     executeQuery: (query) =>
@@ -86,7 +82,7 @@ function againOver(connection: DatabaseConnection): DatabaseConnection {
   };
 }
 
-/** A connection of the pool, and a Kysely that runs on it alone. */
+/** A connection of the pool, and a Kysely that always runs on it. */
 export interface Seat {
   client: pg.PoolClient;
   connection: DatabaseConnection;
@@ -98,7 +94,7 @@ export interface Seat {
 /**
  * Returns a function that takes a connection from the pool, with the Kysely of the connection. It
  * throws CapacityError. While no connection is open, a single caller opens the first and the rest
- * share the outcome: a server that comes back is not met by all of them at once.
+ * share the outcome, so that not all callers connect at once when a server comes back.
  */
 export function seatsOf(
   pool: pg.Pool,
@@ -157,16 +153,16 @@ export async function ask(
   }
 }
 
-/** The time of the last silence of a server: a statement without an answer in time. */
+/** Time at which a server last left a statement without an answer in time. */
 interface Silence {
   clock: Clock;
   atMs: number;
 }
 
 /**
- * Whether a connection answers. A silent connection has no further use, as the next statement would
- * wait behind the last. A connection without an answer since another connection fell silent may be
- * as dead: it is closed unused.
+ * Whether a connection answers. A silent connection is not used again, since the next statement
+ * would wait behind the last statement. A connection that was idle since another connection fell
+ * silent may be dead too, so it is closed.
  */
 class Line {
   readonly #silence: Silence;
@@ -195,8 +191,8 @@ class Line {
 const lines = new WeakMap<pg.PoolClient, Line>();
 
 /**
- * Tells whether a statement on this connection had no answer in time. The connection has no further
- * use.
+ * Tells whether a statement on this connection got no answer in time. The connection is not used
+ * again.
  */
 export function hasFallenSilent(client: pg.PoolClient): boolean {
   return lines.get(client)?.isSilent ?? false;

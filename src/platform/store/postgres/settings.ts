@@ -6,11 +6,11 @@ import { readNamedFile } from '../../runtime/held-files.ts';
 import { reasonOf } from './errors.ts';
 
 const connectionSettings = {
-  // In pg_stat_activity, and in the error of a process that waits for this process.
+  // Shown in pg_stat_activity, and in the error of a process that waits for this process.
   fallback_application_name: `svc/${process.pid}@${hostname()}`,
   connectionTimeoutMillis: 5_000,
-  // After the initial delay libuv probes each second, so a server that vanished is noticed within
-  // 20 s.
+  // After the initial delay, libuv probes each second: a server that vanished is noticed within 20
+  // s.
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 };
@@ -18,12 +18,12 @@ const connectionSettings = {
 const int8 = 20;
 
 const types: pg.CustomTypesConfig = {
-  // Counts and times fit a double; pg would give text for every bigint.
+  // Counts and times fit a double. By default pg returns every bigint as text.
   getTypeParser: ((oid: number, format: 'text' | 'binary') =>
     oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** The database of a store, as the configuration names it. A SQLite file needs the URL alone. */
+/** The database of a store, as the configuration names it. A SQLite file needs only the URL. */
 export interface DatabaseSettings {
   url: string;
   /** Most connections of this process. Default 12. */
@@ -33,21 +33,21 @@ export interface DatabaseSettings {
     /** Certificates (PEM) that `verify-full` trusts. */
     caFile: string | null;
   };
-  /** Time after which the server ends a statement. Null: as the server says. */
+  /** Time after which the server ends a statement. Null: the server's default. */
   statementTimeoutSeconds?: number | null;
-  /** Direct URL for LISTEN, if `url` leads to a pooler such as PgBouncer. */
+  /** Direct URL for LISTEN, if `url` is the URL of a pooler such as PgBouncer. */
   listenUrl?: string | null;
 }
 
 /**
- * Returns the settings of a connection: URL and TLS. @throws UnreachableError for an unreadable
- * `caFile`
+ * Returns the settings of a connection: URL, TLS and types. @throws UnreachableError for an
+ * unreadable `caFile`
  */
 export function clientSettings(url: string, { ssl }: DatabaseSettings): pg.ClientConfig {
   const settings: pg.ClientConfig = { ...connectionSettings, connectionString: url, types };
   if (!ssl || ssl.mode === 'url') return settings;
   const plain = new URL(url);
-  // What the URL says of TLS would win over these settings.
+  // TLS parameters in the URL would override these settings, so they are removed.
   for (const name of [...plain.searchParams.keys()]) {
     if (name.startsWith('ssl')) plain.searchParams.delete(name);
   }

@@ -1,10 +1,10 @@
-// Throttles notifications of changes: sends the first at once and combines later notifications.
+// Throttles notifications of changes: sends the first at once, and merges later notifications.
 import type { Clock } from '../../runtime/clock.ts';
 
 /** Shortest time between two notifications of a store's listeners. */
 export const reportEachMs = 10;
 
-/** Calls `action` at once, and once more after `ms` if there were calls in between. */
+/** Returns a function that calls `action` at once, and after `ms` if called meanwhile. */
 export function atMostEach(clock: Clock, ms: number, action: () => void): () => void {
   let isQuiet = true;
   let isCalled = false;

@@ -1,4 +1,4 @@
-// Inserts of many rows with few distinct statements, which stay prepared.
+// Inserts many rows with few distinct statements, which stay prepared.
 import type { CompiledQuery, InsertQueryBuilder } from 'kysely';
 import { type Db, engineOf, runCompiled, tables, type Untyped } from '../db.ts';
 
@@ -17,17 +17,15 @@ const largestChunk = 64;
 const mostParameters = 32_000;
 
 /**
- * Number of column sets of a table that get statements of their own. Rows of further sets name
- * every column.
+ * Most column sets of a table with a separate statement. Rows of further sets name every column.
  */
 const mostColumnSets = 16;
 
 /**
- * Returns a function that inserts many rows with few distinct statements: chunks of powers of two,
- * each compiled once per engine and set of columns, so that their prepared statements stay warm.
- * Columns that are null in all rows are left out, as binding a null costs as much as binding a
- * number: this saves 2 µs a row where half of the columns of a message are null. So no column may
- * have a default. `extend` adds clauses to the statements.
+ * Returns a function that inserts many rows with few distinct statements: in chunks of powers of
+ * two, compiled once per engine and set of columns. Columns that are null in all rows are left out,
+ * because binding a null costs as much as a number: this saves 2 µs a row if half of the columns
+ * are null. So no column may have a default. `extend` adds clauses to the statements.
  */
 export function bulkInsert<Row>(
   table: string,
@@ -54,7 +52,7 @@ export function bulkInsert<Row>(
         query = extend(insertOf(db, table, used, size)).compile() as CompiledQuery;
         compiled.set(key, query);
       }
-      // Allocated at full length: growing step by step made more garbage than the rows themselves.
+      // Allocated in full length, because growing makes more garbage than the rows.
       const parameters = new Array<unknown>(size * used.length);
       let at = 0;
       for (let i = done; i < done + size; i++) {

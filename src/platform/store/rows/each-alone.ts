@@ -1,10 +1,10 @@
-// Work on several rows in a single transaction. A row that always fails does not stop the rest.
+// Work on several rows in a transaction, in which a row that always fails does not stop the rest.
 import { CapacityError } from '../../errors.ts';
 
 /**
- * Works on all items together. After an error works on each of them alone, and calls `onFailure`
- * for items that fail again. Returns the results of the calls that succeeded.
- * @throws CapacityError if the store cannot be used now: no item is the reason
+ * Works on all items together. After an error, works on each item alone, and calls `onFailure` for
+ * items that fail again. Returns the results of successful calls.
+ * @throws CapacityError if the store cannot be used now, which no item causes
  */
 export async function togetherOrAlone<T, R>(
   items: readonly T[],

@@ -1,13 +1,13 @@
-// Search of ids by their last characters, for people who type them: the ends of ids are random,
-// their beginnings are the time of creation.
+// Finds ids by their last characters, for people who type them: the ends of ids are random, the
+// beginnings are the time of creation.
 import { type Db, tables, type Untyped } from '../db.ts';
 
-/** Newest rows that a search reads: an ending is a comparison with each id. */
+/** Most rows, from the newest, that a search reads, because it compares the ending with each id. */
 const mostRead = 100_000;
 
 /**
  * Returns up to `limit` ids with this ending, newest first; the empty ending selects all. Without
- * an organization it searches all of them.
+ * an organization, searches all organizations.
  */
 export type IdsEnding = (
   db: Db,

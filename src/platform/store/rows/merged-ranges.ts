@@ -1,4 +1,4 @@
-// Pages over several ranges of an index, each already in the order of the page.
+// Reads pages over several ranges of an index, each of which is in the order of the page.
 import { type RawBuilder, sql } from 'kysely';
 import { type Db, engineOf } from '../db.ts';
 
@@ -11,8 +11,8 @@ export function mergedRanges(
   order: RawBuilder<unknown>,
   { limit, offset }: { limit: number; offset: number },
 ): RawBuilder<unknown> {
-  // Without a separate limit, PostgreSQL reads and sorts a whole range. SQLite would sort a range
-  // with a limit.
+  // Without a limit per range, PostgreSQL reads and sorts whole ranges. SQLite would sort a range
+  // that has a limit.
   const isBounded = engineOf(db) === 'postgres' && ranges.length > 1;
   const merged = ranges.map((range) =>
     isBounded ? sql`(${range} ${order} limit ${limit + offset})` : range,

@@ -1,6 +1,6 @@
-// Deletions that leave no bytes behind: SQLite also overwrites freed pages with zeros. Always doing
-// so would cost about 5 % of the time of a send, as indexes free pages all the time.
-// PostgreSQL's vacuum does the same automatically.
+// Deletions that leave no bytes behind: SQLite also overwrites freed pages with zeros. For every
+// deletion this would cost about 5 % of a send, since indexes often free pages. PostgreSQL's vacuum
+// needs no such mode.
 import type { Db } from '../db.ts';
 
 const setters = new WeakMap<Db, (mode: 'ON' | 'FAST') => void>();
@@ -10,7 +10,7 @@ export function setOverwriting(trx: Db, set: (mode: 'ON' | 'FAST') => void): voi
   setters.set(trx, set);
 }
 
-/** Runs `work`. Deletions in it overwrite the freed pages. */
+/** Runs `work`, in which deletions overwrite the freed pages. */
 export async function overwriting<T>(trx: Db, work: () => Promise<T>): Promise<T> {
   const set = setters.get(trx);
   set?.('ON');

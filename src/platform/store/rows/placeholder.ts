@@ -5,15 +5,15 @@ export type Reader = (args: readonly unknown[]) => unknown;
 
 const reader = Symbol('reader');
 
-/** Returns the reader of a placeholder; undefined for any ordinary value. */
+/** Returns the reader of a placeholder; undefined for an ordinary value. */
 export function readerOf(value: unknown): Reader | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   return (value as { [reader]?: Reader })[reader];
 }
 
 /**
- * Returns the placeholder that `read` resolves. The properties are placeholders of the value's
- * fields.
+ * Returns a placeholder whose value `read` returns. The properties are placeholders for fields of
+ * the value.
  */
 export function placeholder(read: Reader): object {
   return new Proxy(
@@ -21,7 +21,7 @@ export function placeholder(read: Reader): object {
     {
       get(target, key) {
         if (key === reader) return target[reader];
-        // Kysely asks each value for this method.
+        // Kysely looks for this method on each value.
         if (key === 'toOperationNode') return undefined;
         if (typeof key === 'symbol' || key === 'toJSON') {
           throw new TypeError(

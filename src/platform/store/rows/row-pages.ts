@@ -1,6 +1,6 @@
-// Rows of a read that may return many: a page at a time.
+// Reads the rows of a query that may return many, a page at a time.
 
-/** Reads page after page, each from the last row of the previous page, until a page is empty. */
+/** Reads page after page, each after the last row of the previous page, until a page is empty. */
 export async function* rowsOfPages<Row>(
   read: (after: string) => Promise<Row[]>,
   keyOf: (row: Row) => string,

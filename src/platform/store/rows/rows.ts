@@ -1,5 +1,5 @@
-// Common queries of a resource's table: rows of an organization, by id or by page. An area names
-// the table in queries.ts; hot statements and decisions are SQL written there by hand.
+// Usual queries on the table of a resource: rows of an organization, by id or by page. The room's
+// queries.ts names the table, and has the SQL of hot statements and of decisions.
 import type { RawBuilder, SqlBool } from 'kysely';
 import { ResourceNotFoundError } from '../../errors.ts';
 import { type Db, tables, type Untyped } from '../db.ts';
@@ -11,10 +11,10 @@ export interface OwnedRow {
   organization_id: string;
 }
 
-/** A value of a column. Booleans are stored as 1 or 0 in columns of numbers. */
+/** Value of a column. Columns of numbers store booleans as 1 or 0. */
 type Value<Stored> = Stored | (number extends Stored ? boolean : never);
 
-/** Values of columns; undefined values are skipped. */
+/** Values by column; undefined values are skipped. */
 type Values<Row> = { [Name in keyof Row]?: Value<Row[Name]> | undefined };
 
 function stored(values: object): [string, unknown][] {
@@ -30,7 +30,7 @@ export interface Filter<Row> {
   where?: RawBuilder<SqlBool> | undefined;
 }
 
-/** A page's number, from 1, and the size in rows. */
+/** A page: the number, from 1, and the size in rows. */
 interface PageOfRows {
   page: number;
   limit: number;
@@ -97,8 +97,8 @@ export class Rows<Row extends OwnedRow> {
   }
 
   /**
-   * Inserts a row. With `unique`, returns false if a row with the same values of these columns
-   * exists; without it, that throws.
+   * Inserts a row. With `unique`, returns false if a row has the same values in these columns;
+   * without it, throws in this case.
    */
   async insert(db: Db, row: Row, unique?: readonly (keyof Row & string)[]): Promise<boolean> {
     const inserted = await tables<Untyped>(db)
@@ -141,9 +141,7 @@ export class Rows<Row extends OwnedRow> {
   }
 }
 
-/**
- * Returns the queries of a table with `id` and `organization_id`; `kind` is the noun of the 404.
- */
+/** Returns the queries of a table with `id` and `organization_id`; a 404 names `kind`. */
 export function rowsOf<Row extends OwnedRow>(table: string, kind: string): Rows<Row> {
   return new Rows<Row>(table, kind);
 }

@@ -1,5 +1,5 @@
-// Statements for hot paths: built and compiled once per engine, then only bound and run. Compiling
-// each query costs 40 % of the accept rate (docs/making/decisions.md, "Store").
+// Statements for hot paths: built and compiled once per engine, later only bound and run. Compiling
+// each query would cost 40 % of the accept rate (docs/making/decisions.md, "Store").
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import { type Db, engineOf, runCompiled, type StoreKind, tables } from '../db.ts';
 import { placeholder, type Reader, readerOf } from './placeholder.ts';
@@ -9,9 +9,9 @@ interface Compilable<Row> {
 }
 
 /**
- * Builds a statement. It runs once, so each argument is a placeholder for a value: pass it, or a
- * field of it, as a value of the query; never compute with it. A parameter with a default would
- * keep the default for all calls.
+ * Builds a statement. It runs once, with placeholders as arguments. Pass a placeholder or a field
+ * of it as a value of the query, and never compute with it. A parameter must not have a default,
+ * which would apply to all calls.
  */
 export type Build<Tables, Args extends readonly unknown[], Row> = (
   db: Kysely<Tables>,
@@ -54,7 +54,7 @@ function compile<Tables, Args extends readonly unknown[], Row>(
 }
 
 /**
- * Wraps `limit ?` in an expression. SQLite plans a statement anew at each run if a bare `limit ?`
+ * Wraps `limit ?` in an expression. SQLite plans a statement again at each run if a plain `limit ?`
  * may change the plan: 20 to 90 µs for a read of 1 µs.
  */
 function withSteadyLimit(text: string): string {

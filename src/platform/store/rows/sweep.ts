@@ -1,4 +1,4 @@
-// Deletes old rows in batches, each in a `quiet` separate transaction.
+// Deletes old rows in batches, each in a separate `quiet` transaction.
 import type { Db, Store } from '../db.ts';
 
 const batch = 500;

@@ -1,10 +1,10 @@
-// Reads of a store with a possibly earlier schema: tables and columns of later migrations
-// are missing there.
+// Reads a store that may have an earlier schema, without the tables and columns of later
+// migrations.
 import { codeOf, messageOf } from '../../errors.ts';
 import type { Db } from '../db.ts';
 import { earlierSchemaOf } from '../migrate.ts';
 
-/** SQLSTATE of a missing table and of a missing column. */
+/** SQLSTATE of a missing table, and of a missing column. */
 const missing = ['42P01', '42703'];
 
 function lacksSchema(error: unknown): boolean {
@@ -12,12 +12,12 @@ function lacksSchema(error: unknown): boolean {
   return missing.includes(code) || (code === 'SQLITE_ERROR' && /^no such /.test(messageOf(error)));
 }
 
-/** Returns true if an error comes from an earlier schema. */
+/** Returns true if an earlier schema caused the error. */
 export async function isOfEarlierSchema(db: Db, error: unknown): Promise<boolean> {
   return lacksSchema(error) && (await earlierSchemaOf(db)) !== null;
 }
 
-/** Returns the read rows; null if the schema is an earlier schema that lacks them. */
+/** Returns the rows read; null if an earlier schema lacks them. */
 export async function unlessEarlier<T>(db: Db, read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();

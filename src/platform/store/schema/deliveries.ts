@@ -1,5 +1,4 @@
-// Tables of deliveries: the queue, with holds and lanes, and the reports of other servers on sent
-// mail.
+// Tables of deliveries: the queue, with holds and lanes, and reports of other servers on sent mail.
 import type { EngineWords } from '../migration.ts';
 
 export const deliveries = ({ clustered, bytes }: EngineWords) => `

@@ -2,7 +2,7 @@
 // health.
 import type { EngineWords } from '../migration.ts';
 
-/** Columns of counted mail, in the hour or day of the acceptance. */
+/** Columns of mail counts, by the hour or day of the accept. */
 const metrics = [
   'accepted',
   'emails',

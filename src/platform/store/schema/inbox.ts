@@ -211,7 +211,7 @@ create index thread_search_words on thread_search using gin (words)
   with (gin_pending_list_limit = 1024);
 `;
 
-/** Our tokenizer splits the words. FTS5 only separates them at spaces. */
+/** Our tokenizer has split the words, so FTS5 only separates them at spaces. */
 const searchOfSqlite = `
 -- Full-text index of threads: one document for each message.
 create table thread_search (

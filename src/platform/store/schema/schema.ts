@@ -1,5 +1,5 @@
-// The data model: a file for each wing of src/ (three for outbound), in the order of their
-// references. Conventions of all tables:
+// The data model: a file for each wing of src/ (three for outbound), in the order of references.
+// Conventions of all tables:
 //
 // times       milliseconds since 1970; a day or hour is its first millisecond (UTC)
 // booleans    0 or 1
@@ -33,8 +33,8 @@ const parts = [
 const sql = (words: EngineWords) => parts.map((part) => part(words)).join('\n');
 
 /**
- * First digits of the SHA-256 of the statements of both engines: until 0.1.0, each change is a
- * different schema.
+ * Returns the first digits of the SHA-256 of the statements of both engines. Until 0.1.0 each
+ * change makes a different schema.
  */
 function digestOf(migration: Migration): string {
   const texts = (['sqlite', 'postgres'] as const).flatMap((engine) =>

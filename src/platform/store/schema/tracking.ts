@@ -1,4 +1,4 @@
-// Tables of tracking: links, opens and clicks, and the customers' own hosts for them.
+// Tables of tracking: links, opens and clicks, and the tracking hosts of customers.
 import type { EngineWords } from '../migration.ts';
 
 export const tracking = ({ clustered }: EngineWords) => `

@@ -1,4 +1,4 @@
-// The thread of sqlite-aside.ts: runs statements on a separate reading connection, in sequence.
+// The thread of sqlite-aside.ts: runs statements in sequence on a separate reading connection.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
@@ -8,7 +8,7 @@ export interface AsideQuery {
   parameters: readonly unknown[];
 }
 
-/** Messages of the thread; `ready` comes once, first. */
+/** Answers of the thread. `ready` is sent once, first. */
 export type AsideAnswer =
   | 'ready'
   | { id: number; rows: unknown[] }
@@ -23,7 +23,7 @@ export interface AsideWorkerData {
   mostMs: number;
 }
 
-/** Rows between two checks of the clock: a check takes as long as many rows. */
+/** Rows between two checks of the clock, because a check costs as much as many rows. */
 const rowsPerLook = 64;
 
 const { file, busyMs, inTimeFunction, mostMs } = workerData as AsideWorkerData;

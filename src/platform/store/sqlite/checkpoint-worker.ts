@@ -1,4 +1,4 @@
-// The thread of checkpointer.ts. At each order it moves pages from the log to the database file
+// The thread of checkpointer.ts. On each order it copies pages from the log to the database file
 // over a separate connection, and reports progress.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
@@ -25,10 +25,10 @@ parentPort?.on('message', (order: CheckpointOrder) => {
   let state: CheckpointState | undefined;
   try {
     state = checkpoint.get();
-    // TRUNCATE blocks the writer only briefly, because few pages are left.
+    // TRUNCATE blocks the writer only briefly, because few pages remain.
     if (order === 'empty') state = empty.get();
   } catch {
-    // The disk is full or a lock is held: the pages stay in the log, and the next order tries
+    // The disk is full or a lock is taken: the pages stay in the log, and the next order tries
     // again.
   }
   parentPort?.postMessage(state ?? { log: 0, checkpointed: 0 });

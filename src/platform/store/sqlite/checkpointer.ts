@@ -1,18 +1,18 @@
-// Checkpoints (log → database file) of the writing connection, mostly on a separate thread. SQLite
-// would checkpoint inside a commit: 4,000 pages take 30 ms of a core plus the disk, and block the
-// event loop. The log restarts only once it is empty, so the writer moves the last few pages
-// between two commits.
+// Copies pages of the log to the database file (checkpoint), mostly on a separate thread. SQLite
+// would do so in a commit and block the event loop: 4,000 pages take 30 ms of a core plus the disk.
+// The log restarts only when all pages are copied, so the writer copies the last few pages between
+// two commits.
 import type Database from 'better-sqlite3';
 import { WorkerThread } from '../../runtime/workers/worker-thread.ts';
 import type { CheckpointOrder, CheckpointState } from './checkpoint-worker.ts';
 
 const lookEachCommits = 16;
-/** Number of pages in the log that are worth an order to the thread (8 MB). */
+/** Number of pages in the log for which an order to the thread pays (8 MB). */
 const worthPages = 1_000;
 /** Number of pages after which the log should restart from the beginning (32 MB). */
 const wantedPages = 4_000;
 /**
- * Number of pages at which SQLite checkpoints inside the commit, if the thread has failed or is too
+ * Number of pages at which SQLite checkpoints in the commit, because the thread failed or is too
  * slow (128 MB).
  */
 export const insideCommitPages = 16_000;
@@ -35,14 +35,14 @@ export class Checkpointer {
   }
 
   /**
-   * Advances the checkpoint. Call it after each commit, outside of any transaction. Never throws.
+   * Continues the checkpoint. Call it after each commit, outside of any transaction. Never throws.
    */
   committed(): void {
     try {
       this.#advance();
     } catch {
-      // A failure shows later, in the commit that needs the space, as with SQLite's own
-      // checkpoints.
+      // A failure is ignored here: the commit that needs the space will fail, as with checkpoints
+      // of SQLite.
     }
   }
 
@@ -69,7 +69,7 @@ export class Checkpointer {
     this.#worker.order('empty');
   }
 
-  /** Ends the thread, before the connections of the store are closed. */
+  /** Ends the thread before the connections of the store are closed. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
@@ -90,8 +90,8 @@ export class Checkpointer {
         this.#isBusy = false;
         this.#isTailWanted = log >= wantedPages;
       },
-      // A failed thread loses no data: the pages stay in the log. The next order starts a new
-      // thread.
+      // A failed thread loses no data, because the pages stay in the log. The next order starts a
+      // new thread.
       onEnd: () => {
         this.#worker = null;
         this.#isBusy = false;

@@ -1,5 +1,5 @@
-// Connections of the embedded engine: opening both with their settings, statements for Kysely, and
-// the conversion of trouble of the store to CapacityError.
+// Connections of SQLite: opens both with their settings, runs statements for Kysely, and converts
+// trouble of the store to CapacityError.
 import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { CapacityError, UnreachableError } from '../../errors.ts';
@@ -12,7 +12,7 @@ const preparedStatements = 500;
 const writerCacheKb = 8_000;
 const readerCacheKb = 4_000;
 /**
- * Longest wait for another process that holds the write lock: commands keep transactions to
+ * Longest wait for another process with the write lock, in ms; transactions of commands take
  * milliseconds.
  */
 export const busyTimeoutMs = 2_000;
@@ -22,11 +22,11 @@ export function connectionOver(
   database: Database.Database,
   slice: () => Promise<void> | undefined = sliceTurns,
 ): DatabaseConnection {
-  // Not an LRU cache: tracking the last use took 2 % of the event loop at full load.
+  // A plain map instead of an LRU cache, whose order took 2 % of the event loop at full load.
   const statements = new Map<string, Database.Statement>();
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      // Without a wait, no turn of the microtasks: 4 % of a send.
+      // No `await` without a wait: a turn of the microtasks costs 4 % of a send.
       const later = slice();
       if (later !== undefined) await later;
       let statement = statements.get(query.sql);
@@ -43,7 +43,7 @@ export function connectionOver(
   };
 }
 
-/** Wraps `connectionOver` for single reads: converts trouble of the store to CapacityError. */
+/** Wraps `connectionOver` for single reads, and converts trouble of the store to CapacityError. */
 export function readingConnectionOver(database: Database.Database): DatabaseConnection {
   const connection = connectionOver(database);
   return {
@@ -61,13 +61,13 @@ export function readingConnectionOver(database: Database.Database): DatabaseConn
 function open(file: string, readonly: boolean): Database.Database {
   const database = new Database(file, { readonly, timeout: busyTimeoutMs });
   if (!readonly) {
-    // page_size must come before the first table.
+    // `page_size` must be set before the first table is made.
     database.pragma('page_size = 8192');
     database.pragma('journal_mode = WAL');
-    // SQLite syncs checkpoints and new logs, log-sync.ts syncs commits. Together that equals FULL.
+    // SQLite syncs checkpoints and new logs, and log-sync.ts syncs commits. Together: FULL.
     database.pragma('synchronous = NORMAL');
     database.pragma('foreign_keys = ON');
-    // Overwrites deleted rows whose page is written anyway (docs/operations.md, "Deletion").
+    // Overwrites deleted rows on pages that are written anyway (docs/operations.md, "Deletion").
     database.pragma('secure_delete = FAST');
     database.pragma(`wal_autocheckpoint = ${insideCommitPages}`);
   }
@@ -76,7 +76,7 @@ function open(file: string, readonly: boolean): Database.Database {
   return database;
 }
 
-/** Converts trouble of the store to CapacityError; returns any different error unchanged. */
+/** Converts trouble of the store to CapacityError; returns any other error unchanged. */
 export function storeError(error: unknown, wish: 'write' | 'be read' = 'write'): unknown {
   if (!isStoreTrouble(error)) return error;
   const { code, message } = error as { code: string; message: string };

@@ -3,12 +3,12 @@ import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 
 /**
  * Suffixes of SQLite's files next to a database: the write-ahead log, the index of the log, and the
- * journal of a database without a log. A killed process leaves them, and they would be applied to
- * the next database of the name.
+ * journal of a database without a log. A killed process leaves these files, which SQLite would
+ * apply to the next database with the name.
  */
 export const companions = ['-wal', '-shm', '-journal'];
 
-/** Makes a file, or the names in a folder, durable. */
+/** Syncs a file, or the names in a folder, to disk. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -1,15 +1,15 @@
-// Errors of files that cannot be written, whose cause is on the machine: a full or read-only disk,
-// a missing folder, the rights of the account.
+// Errors of files that cannot be written, with a cause on the machine: a full or read-only disk, a
+// missing folder, missing rights of the account.
 import { codeOf, messageOf, UnreachableError } from '../../errors.ts';
 
 const full = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'];
 /**
- * Codes of SQLite for a file that it cannot write. Errors of Node.js have the path of the file, or
- * are full disks.
+ * Codes of SQLite for a file that it cannot write. Such errors of Node.js have a path, or mean a
+ * full disk.
  */
 const ofSqlite = /^SQLITE_(?:FULL|READONLY|CANTOPEN|IOERR|PERM)/;
 
-/** Returns true if a file cannot be written. */
+/** Tells whether the error means that a file cannot be written. */
 export function isUnwritable(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof UnreachableError) return false;
   const code = codeOf(error);
@@ -17,8 +17,8 @@ export function isUnwritable(error: unknown): boolean {
 }
 
 /**
- * Returns the error of a file that cannot be written with the file and the next step; any other
- * error as it is.
+ * Returns an error that names the file and the next step if the file cannot be written; any other
+ * error unchanged.
  */
 export function asUnwritable(error: unknown, file: string): unknown {
   if (!isUnwritable(error)) return error;

@@ -1,5 +1,5 @@
-// A lock between processes: a lock of the operating system on a separate file, by SQLite. A crash
-// leaves no stale lock.
+// A lock between processes: SQLite locks a separate file by the operating system. A crash leaves no
+// stale lock.
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf } from '../../errors.ts';
@@ -10,13 +10,14 @@ export interface FileLock {
 }
 
 /**
- * Takes the lock on `file`, which is created and stays. Returns null if it is held for `waitMs`.
+ * Takes the lock on `file`, which is created and not removed. Returns null if another process has
+ * the lock for `waitMs`.
  * @throws UnreachableError if the file cannot be written
  */
 export function lockFile(file: string, waitMs = 0): FileLock | null {
   let lock: Database.Database | undefined;
   try {
-    // Only a new file: the close of an existing file would end the locks of this process on it
+    // Only a new file is opened: closing an existing file would end the locks of this process on it
     // (POSIX).
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
     lock = new Database(file, { timeout: waitMs });
@@ -37,15 +38,14 @@ export function lockFile(file: string, waitMs = 0): FileLock | null {
 }
 
 /**
- * Takes the lock of writing `target`, on a file beside it that is removed at the end. Returns null
- * if it is held.
+ * Takes the lock to write `target`, on a file beside it that is removed at the end. Returns null if
+ * another process has it.
  */
 export function lockTarget(target: string): FileLock | null {
   const file = `${target}.lock`;
   const lock = lockFile(file);
   if (!lock) return null;
-  // The holder before removed the file after this process had opened it: the lock would keep nobody
-  // off.
+  // The previous holder removed the file after this process opened it, so the lock excludes nobody.
   if (!statSync(file, { throwIfNoEntry: false })) {
     lock.release();
     return null;

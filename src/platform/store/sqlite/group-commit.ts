@@ -1,5 +1,5 @@
-// Group commit of the embedded engine: queued writes share a transaction and the sync of the log
-// (log-sync.ts). A failed write is rolled back to a savepoint and leaves the group intact.
+// Group commit of SQLite: queued writes share a transaction and the sync of the log (log-sync.ts).
+// A failed write is rolled back to a savepoint and leaves the group intact.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import { CapacityError } from '../../errors.ts';
@@ -12,17 +12,18 @@ import type { LogSync } from './log-sync.ts';
 
 const mostWritesPerCommit = 128;
 /**
- * Duration of a commit after which the next group waits for more writes. A single write takes less.
+ * Duration of a commit, in ms, after which the next group waits for writes. A single write is
+ * faster.
  */
 const muchMs = 1;
 const gatherMs = 3;
-/** Idle time within a millisecond of the event loop that shows that no further write is coming. */
+/** Idle time of the event loop in a millisecond that shows that no writes are coming. */
 const idleMs = 0.3;
 const busyPauseMs = 5;
 
 interface PendingWrite {
   durability: Durability;
-  /** The step that asked for the write. */
+  /** Step that requested the write. */
   step: Step;
   work: (trx: Db) => Promise<unknown>;
   resolve: (value: unknown) => void;
@@ -35,8 +36,8 @@ function isBusy(error: unknown): boolean {
 
 /**
  * Waits up to `gatherMs` while the event loop is busy, so that more writes join the transaction.
- * Uses no timer of `Clock`: such a timer does not keep the process alive, so a command could exit
- * before the writes of the command are stored.
+ * Uses no timer of `Clock`, which does not keep the process alive: a command could exit before its
+ * writes are stored.
  */
 async function gather(): Promise<void> {
   for (let leftMs = gatherMs; leftMs > 0; leftMs--) {
@@ -46,9 +47,7 @@ async function gather(): Promise<void> {
   }
 }
 
-/**
- * Write queue of a connection: all writes that wait when a turn of it begins share a commit.
- */
+/** Write queue of a connection. All queued writes share a commit when its turn begins. */
 export class GroupCommit {
   readonly #database: Database.Database;
   readonly trx: Db;
@@ -60,7 +59,7 @@ export class GroupCommit {
   readonly #checkpoint: Database.Statement<[], CheckpointState & { busy: number }>;
   #queue: PendingWrite[] = [];
   #running = false;
-  /** The step of the write under way. */
+  /** Step of the write that runs now. */
   #step: Step = stepOfTurn();
   readonly #log: LogSync;
 
@@ -85,7 +84,7 @@ export class GroupCommit {
   }
 
   /**
-   * Begins a transaction; waits for another process to end its write. SQLite's own wait
+   * Begins a transaction, after waiting for the write of another process. SQLite's own wait
    * (`busy_timeout`, off on this connection) would block the event loop.
    */
   async #beginWrite(): Promise<void> {
@@ -101,7 +100,7 @@ export class GroupCommit {
     }
   }
 
-  /** Resolves when all queued writes have been made. */
+  /** Resolves when all queued writes are done. */
   async idle(): Promise<void> {
     while (this.#running) await nextTurn();
   }
@@ -112,8 +111,8 @@ export class GroupCommit {
       const begunAt = performance.now();
       await this.#commit(group);
       // Between groups the event loop serves sockets, and more writes join. Under load this pause
-      // makes groups fewer and larger: commits write whole pages, and a message costs 36 KB of them
-      // instead of 44.
+      // makes fewer and larger groups: commits write whole pages, 36 KB instead of 44 for each
+      // message.
       const wasMuch = performance.now() - begunAt >= muchMs;
       await (wasMuch ? gather() : nextTurn());
     }
@@ -121,8 +120,8 @@ export class GroupCommit {
   }
 
   /**
-   * After a failed sync nothing is written until a checkpoint has moved the whole log into the
-   * database file, and that file is on disk.
+   * After a failed sync, refuses writes until a checkpoint has copied the whole log into the
+   * database file and to disk.
    * @throws CapacityError
    */
   #prove(): void {
@@ -156,7 +155,7 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves durable writes after the sync. Resolves the remaining writes at once and syncs later.
+   * Resolves durable writes after the sync. Resolves the remaining writes at once, and syncs later.
    */
   #answer(group: readonly PendingWrite[], answers: readonly (() => void)[]): void {
     const afterSync: number[] = [];
@@ -192,7 +191,7 @@ export class GroupCommit {
       this.#release.run();
       return () => write.resolve(value);
     } catch (error) {
-      // A full disk or a damaged file ends the whole transaction: no write of the group is kept.
+      // A full disk or a damaged file ends the whole transaction, so no write of the group is kept.
       if (isStoreTrouble(error) || !this.#database.inTransaction) throw error;
       this.#database.exec('rollback to one');
       this.#release.run();

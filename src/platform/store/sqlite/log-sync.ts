@@ -1,7 +1,7 @@
-// Durability of SQLite's write-ahead log without blocking the event loop. With `synchronous =
-// FULL`, SQLite would fsync inside each commit, which blocked the loop for 60 to 85 µs of each
-// message at full load. Here the fsync runs on a libuv thread, and the response waits for it. A
-// sync covers every commit before it.
+// Syncs SQLite's write-ahead log without blocking the event loop. With `synchronous = FULL`, SQLite
+// would fsync in each commit, which blocked the loop for 60 to 85 µs per message at full load. Here
+// the fsync runs on a libuv thread, and the response waits for it. A sync covers all earlier
+// commits.
 import { close, fdatasync, open } from 'node:fs';
 import { promisify } from 'node:util';
 import { CapacityError } from '../../errors.ts';
@@ -18,16 +18,15 @@ export class LogSync {
   readonly #file: string;
   readonly #sync: SyncFile;
   #handle: Promise<number> | null = null;
-  /** The next sync, not begun yet. It covers every commit made before it begins. */
+  /** The next sync, which has not begun. It covers every commit until it begins. */
   #next: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
   #cancelSoon: (() => void) | null = null;
   #isDoubtful: boolean = false;
 
   /**
-   * Whether a sync failed since the log was last known to be on disk. The system may have dropped
-   * the pages and report success the next time, so a later sync proves nothing. Only `proven`
-   * clears it.
+   * Whether a sync failed since the log was last known to be on disk. The system may drop the pages
+   * and report success the next time, so a later sync proves nothing: only `proven` resets this.
    */
   get isDoubtful(): boolean {
     return this.#isDoubtful;
@@ -47,7 +46,7 @@ export class LogSync {
     return this.#next;
   }
 
-  /** Clears `isDoubtful`: the content of the log is on disk in the database file. */
+  /** Resets `isDoubtful`, because the content of the log is on disk in the database file. */
   proven(): void {
     this.#isDoubtful = false;
   }
@@ -56,12 +55,12 @@ export class LogSync {
   soon(): void {
     this.#cancelSoon ??= systemClock.after(soonMs, () => {
       this.#cancelSoon = null;
-      // The callers have been answered already, so the next write reports the failure.
+      // The callers were already answered, so the next write reports the failure.
       this.now().catch(() => {});
     });
   }
 
-  /** Waits for the sync under way. SQLite makes the last sync itself, as it closes. */
+  /** Waits for the running sync. SQLite makes the last sync itself when it closes. */
   async close(): Promise<void> {
     this.#cancelSoon?.();
     await (this.#next ?? this.#running).catch(() => {});
@@ -81,13 +80,12 @@ export class LogSync {
     this.#cancelSoon?.();
     this.#cancelSoon = null;
     try {
-      // Safe to close: closing any handle of a file drops the process's POSIX locks on it, but
-      // SQLite locks no log.
+      // The handle may be closed: closing a file drops the process's POSIX locks on it, but SQLite
+      // does not lock the log.
       this.#handle ??= openFile(this.#file, 'r');
       await this.#sync(await this.#handle);
     } catch (error) {
-      // Closes the handle. After a failure it may report success the next time although data is
-      // lost.
+      // Closes the handle: after a failure it may report success although data is lost.
       this.#isDoubtful = true;
       const failed = this.#handle;
       this.#handle = null;

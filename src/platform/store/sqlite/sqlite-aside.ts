@@ -1,6 +1,6 @@
 // A place of aside.ts on SQLite: a thread with a reading connection. A statement that checks the
-// time (in-time.ts) ends at the deadline. A statement without such checks runs to the end, and the
-// thread is then dropped.
+// time (in-time.ts) ends at the deadline. Without such checks a statement runs to the end, and the
+// thread is dropped then.
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { WorkerThread } from '../../runtime/workers/worker-thread.ts';
 import { type AsidePlace, OverdueError } from '../aside.ts';
@@ -14,8 +14,8 @@ interface Asked {
 }
 
 /**
- * Starts a thread that reads the store in `file`; resolves when it is ready. `errorOf` converts
- * errors of SQLite to errors of the store.
+ * Starts a thread that reads the store in `file`; resolves when the thread is ready. `errorOf`
+ * converts errors of SQLite to errors of the store.
  */
 export async function openSqliteAside(
   file: string,
@@ -54,7 +54,7 @@ export async function openSqliteAside(
   await started.promise.catch((error: unknown) => {
     throw errorOf(error);
   });
-  // Does not keep a command alive once it has the answer.
+  // The thread must not keep a command alive that has the answer.
   worker.rest();
 
   async function executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -78,7 +78,7 @@ export async function openSqliteAside(
     db,
     async finish(isOverdue) {
       if (isOverdue) {
-        // After the deadline, a read of several statements starts no further statement.
+        // After the deadline, a read of several statements must not start the next statement.
         fail(new OverdueError());
         await end();
       }

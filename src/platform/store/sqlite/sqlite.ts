@@ -1,9 +1,8 @@
 // The embedded engine: a writing connection with group commit (group-commit.ts), a reading
 // connection (WAL: reads never wait for writes). better-sqlite3 is synchronous, so each statement
 // may begin a later turn of the event loop (loop-turns.ts); the fsync of a commit blocks none
-// (log-sync.ts). Commits of other processes are noticed through `PRAGMA data_version` (15 µs a
-// poll). This polls in real time even if a test's clock is virtual, as other processes do not share
-// that clock.
+// (log-sync.ts). `PRAGMA data_version` shows commits of other processes (15 µs a poll). It is
+// polled in real time even with a virtual clock, which other processes do not share.
 import type Database from 'better-sqlite3';
 import { systemClock } from '../../runtime/clock.ts';
 import { stepOfTurn } from '../../runtime/fairness/loop-turns.ts';
@@ -21,15 +20,15 @@ import { openSqliteAside } from './sqlite-aside.ts';
 const changePollMs = 50;
 
 interface SqliteOptions {
-  /** Replaces the sync; tests hold it or make it fail. */
+  /** Replaces the sync. Tests delay it or make it fail. */
   sync?: SyncFile;
-  /** Deadline of reads aside (aside.ts). */
+  /** Deadline in ms of reads outside of the event loop (aside.ts). */
   mostReadMs?: number | undefined;
 }
 
 /**
  * Opens (and creates) the SQLite store.
- * @throws UnreachableError when the file cannot be opened or is not a database.
+ * @throws UnreachableError if the file cannot be opened or is not a database.
  */
 export function openSqlite(
   file: string,
@@ -90,9 +89,7 @@ export function openSqlite(
   };
 }
 
-/**
- * Reads the version. Returns null on failure, which the next read or write reports to the caller.
- */
+/** Reads the version. Returns null after a failure, which the next read or write will report. */
 function dataVersion(database: Database.Database): number | null {
   try {
     return database.pragma('data_version', { simple: true }) as number;
@@ -125,7 +122,7 @@ function watchOthers(database: Database.Database, notify: () => void) {
   };
 }
 
-/** Makes a write without an effect on any row that is read. */
+/** Makes a write that changes no row that anybody reads. */
 function touch(database: Database.Database): void {
   database.exec('update probe set counter = counter + 1');
 }

@@ -1,4 +1,4 @@
-// Digests of tables, equal on both engines for equal rows: proof that a copy is complete. The
+// Digests of tables, equal on both engines for equal rows, which prove that a copy is complete. The
 // digest of a table is the sum of the SHA-256 of all rows, so that the order of the rows does not
 // matter.
 import { hash } from 'node:crypto';
@@ -20,7 +20,7 @@ export class DigestOfTable {
   #rows = 0;
   #sum = 0n;
 
-  /** `columns` in the order of the values of a row. */
+  /** `columns` are in the order of the values of a row. */
   constructor(table: string, columns: readonly string[]) {
     this.#table = table;
     const names = columns.map((name, index) => ({ name, index }));
@@ -40,8 +40,8 @@ export class DigestOfTable {
 }
 
 /**
- * Bytes are told apart from a text, and an integer from a text of digits. PostgreSQL stores no NUL
- * in texts.
+ * Bytes must differ from a text, and an integer from a text of digits. PostgreSQL stores no NUL in
+ * texts.
  */
 function canonical(value: unknown): unknown {
   if (value instanceof Uint8Array) return { bytes: hash('sha256', value) };
@@ -50,7 +50,7 @@ function canonical(value: unknown): unknown {
 }
 
 /**
- * Returns the names of the tables that differ, with their rows, a phrase each. Both lists have the
+ * Returns a phrase for each table that differs, with the name and the rows. Both lists have the
  * same tables.
  */
 export function differences(one: readonly TableDigest[], two: readonly TableDigest[]): string[] {

@@ -1,5 +1,5 @@
-// Copies a store on PostgreSQL into a file of SQLite, as of a single moment: a transaction that
-// reads a single snapshot.
+// Copies a store on PostgreSQL into a SQLite file, as of a single moment: all reads share a
+// snapshot.
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
@@ -15,14 +15,14 @@ import { columnsOf, copiedTables, digestsOfFile, migrationsOf, refillWords } fro
 
 export interface CopyOptions {
   clock: Clock;
-  /** Rests between reads, for a database in which daemons work. */
+  /** Whether to pause between reads, for a database that daemons use. */
   rests?: boolean | undefined;
   onProgress: (done: number, total: number) => void;
 }
 
 /**
- * Writes all rows of the store of `database` into a new SQLite file of the same schema, and reads
- * the file again.
+ * Writes all rows of the store of `database` into a new SQLite file of the same schema, and
+ * verifies the file.
  * @returns the digests of all tables
  * @throws UnreachableError if the server cannot be reached, or the file differs from the store
  */
@@ -71,8 +71,8 @@ async function readInto(
 }
 
 /**
- * Copies a table. `rests` follows each full batch with a rest as long as the batch took: mail goes
- * on meanwhile.
+ * Copies a table. With `rests`, pauses after each full batch for as long as the batch took, so that
+ * mail continues meanwhile.
  */
 async function copyTable(
   client: pg.Client,
@@ -83,7 +83,7 @@ async function copyTable(
   const digest = new DigestOfTable(name, columns);
   const list = columns.map((column) => `"${column}"`).join(', ');
   const marks = columns.map(() => '?').join(', ');
-  // The first migration made some rows, such as counters.
+  // The first migration inserted some rows, such as counters.
   file.exec(`delete from "${name}"`);
   const insert = file.prepare(`insert into "${name}" (${list}) values (${marks})`);
   const insertAll = file.transaction((rows: unknown[][]) => {

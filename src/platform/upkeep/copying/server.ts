@@ -1,5 +1,5 @@
-// What both directions of a copy need of PostgreSQL: a connection of their own, and rows without
-// end.
+// Parts that both directions of a copy need for PostgreSQL: a separate connection, and rows of any
+// number.
 import pg from 'pg';
 import { UnreachableError } from '../../errors.ts';
 import { clientSettings, type DatabaseSettings } from '../../store/postgres/settings.ts';
@@ -8,7 +8,8 @@ import { clientSettings, type DatabaseSettings } from '../../store/postgres/sett
 export const rowsAtOnce = 1_000;
 
 /**
- * Opens a connection for a copy, past a pooler: a copy needs a session. The caller ends it.
+ * Opens a connection for a copy, around a pooler, because a copy needs a session. The caller ends
+ * it.
  * @throws UnreachableError if the server cannot be reached
  */
 export async function connectForCopy(database: DatabaseSettings): Promise<pg.Client> {
@@ -26,8 +27,8 @@ export async function connectForCopy(database: DatabaseSettings): Promise<pg.Cli
 }
 
 /**
- * Reads a table by a cursor, some rows at a time, so that it never is in memory. Needs a
- * transaction.
+ * Reads a table by a cursor, some rows at a time, so that the table is never whole in memory. Needs
+ * a transaction.
  */
 export async function* batchesOf(
   client: pg.Client,

@@ -4,25 +4,25 @@ import { knownAmong, migratedTables } from '../../store/migrate.ts';
 import type { Migration } from '../../store/migration.ts';
 import { DigestOfTable, type TableDigest } from './digest.ts';
 
-/** Each engine keeps a list of migrations and an index of words, which fills again. */
+/** Tables that are not copied: the list of migrations, and the full-text index, refilled later. */
 const leftOut: readonly string[] = [
   ...['migrations', 'compatible_versions'],
   ...['thread_search', 'thread_search_waiting'],
 ];
 
-/** Returns the tables of a copy by name, which has the schema of the store. */
+/** Returns the names of the tables that a copy has; they follow from the schema of the store. */
 export function copiedTables(known?: readonly Migration[]): string[] {
   return migratedTables(known)
     .filter((name) => !leftOut.includes(name))
     .toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** SQL, of both engines, after which a daemon fills the index of words again. */
+/** SQL for both engines, after which a daemon fills the full-text index again. */
 export const refillWords = `insert into thread_search_waiting (message_id, mailbox_id)
   select placed.message_id, thread.mailbox_id
   from thread_messages placed join threads thread on thread.id = placed.thread_id`;
 
-/** Returns the migrations that a SQLite file has. */
+/** Returns the migrations applied in a SQLite file. */
 export function migrationsOf(file: Database.Database): Migration[] {
   return knownAmong(file.prepare('select name from migrations').pluck().all() as string[]);
 }
@@ -32,9 +32,7 @@ export function columnsOf(file: Database.Database, table: string): string[] {
   return (file.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
 }
 
-/**
- * Returns the digests of tables in a SQLite file, or of all that copies have. Reads the whole file.
- */
+/** Returns digests of tables in a SQLite file, by default of all copied tables. Reads the file. */
 export function digestsOfFile(path: string, tables?: readonly string[]): TableDigest[] {
   const file = new Database(path, { readonly: true, fileMustExist: true });
   try {

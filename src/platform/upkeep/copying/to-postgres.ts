@@ -1,6 +1,6 @@
 // Loads a SQLite file of ours into an empty schema of PostgreSQL, a table at a time. Until the end
-// the schema has the table `unfinished_copy` and no list of migrations, so that nothing takes it
-// for a store. A load that was interrupted goes on with the next table, if the file is the same.
+// the schema has the table `unfinished_copy` and no list of migrations, so that it cannot be taken
+// for a store. An interrupted load continues with the next table, if the file is the same.
 //
 //   schema has                          | then
 //   ------------------------------------+-------------------------------------------------------------
@@ -25,9 +25,9 @@ import {
   rowsOf,
 } from './tables.ts';
 
-/** Largest insert statement while copying. */
+/** Largest insert statement of a copy. */
 const most = { rows: 1_000, bytes: 8 * 1024 * 1024 };
-/** Key of the lock of a load among the server's advisory locks; an arbitrary constant. */
+/** Key of the lock of a load among the server's advisory locks: an arbitrary constant. */
 const advisoryLock = 7_304_026;
 
 interface Load {
@@ -38,10 +38,10 @@ interface Load {
 
 /**
  * Fills the schema of `database` with the rows of a SQLite file that nobody changes, and compares
- * both.
+ * both
  * @returns the digests of the tables
  * @throws ConflictError if the schema is in use; UnreachableError if the server cannot be reached,
- * or holds different rows than the file
+ * or has different rows than the file
  */
 export async function loadIntoPostgres(
   path: string,
@@ -75,7 +75,7 @@ async function lockSchema(client: pg.Client): Promise<void> {
   );
 }
 
-/** Identifies the content of a file: SQLite counts the changes of a file in the header. */
+/** Identifies the content of a file by the counters of changes in its header. */
 function sourceOf(file: Database.Database): string {
   const versions = ['schema_version', 'page_count', 'user_version'].map((name) =>
     file.pragma(name, { simple: true }),
@@ -84,7 +84,7 @@ function sourceOf(file: Database.Database): string {
   return [...versions, newest].join(':');
 }
 
-/** Makes the schema, or finds a load to go on with. Returns the tables that are filled already. */
+/** Makes the schema, or finds an interrupted load. Returns the tables that are already filled. */
 async function beginOrResume({ client, file }: Load): Promise<string[]> {
   const source = sourceOf(file);
   const { rows } = await client.query<{ name: string }>(
@@ -126,7 +126,7 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
   }
 }
 
-/** Returns the tables so that each stands behind the tables that it references. */
+/** Returns the tables in an order in which each comes after the tables that it references. */
 async function inOrderOfReferences({ client, file }: Load): Promise<string[]> {
   const { rows } = await client.query<{ child: string; parent: string }>(
     `select child.relname as child, parent.relname as parent
@@ -149,7 +149,7 @@ async function inOrderOfReferences({ client, file }: Load): Promise<string[]> {
 
 async function loadTables(load: Load, done: readonly string[]): Promise<void> {
   const names = await inOrderOfReferences(load);
-  // Tables with references go first: a table that is filled anew is emptied.
+  // Tables with references are emptied first, before the tables that they reference.
   const open = names.filter((name) => !done.includes(name));
   await inTransaction(load.client, async () => {
     for (const name of open.toReversed()) await load.client.query(`delete from "${name}"`);
@@ -194,7 +194,7 @@ async function loadTable({ client, file }: Load, name: string): Promise<void> {
   await flush();
 }
 
-/** Reads what PostgreSQL now holds, and compares it with the file. */
+/** Reads the rows in PostgreSQL, and compares them with the file. */
 async function compare({ client, file }: Load, path: string): Promise<TableDigest[]> {
   const expected = digestsOfFile(path);
   const found: TableDigest[] = [];
@@ -215,7 +215,7 @@ async function compare({ client, file }: Load, path: string): Promise<TableDiges
   );
 }
 
-/** Makes the schema a store: the list of migrations comes last. */
+/** Makes the schema a store by adding the list of migrations last. */
 async function finish({ client, file }: Load): Promise<void> {
   const applied = file.prepare('select name, applied_at from migrations').all() as {
     name: string;
