@@ -39,8 +39,8 @@ export function drawPage(
   view: View,
 ): string {
   const { caller, config, formToken, timezone } = asked;
-  const { keyId, keyName, roleName } = caller;
-  const who = keyId === null ? 'operator' : (keyName ?? keyId);
+  const { by, keyName, roleName } = caller;
+  const who = by.kind === 'operator' ? 'operator' : (keyName ?? by.keyId);
   const isCapture = config.delivery.mode === 'capture';
   return documentOf(
     assets,
@@ -55,7 +55,7 @@ export function drawPage(
       <form method="post" action="/console/sign-out">
         <input type="hidden" name="_form" value=${formToken} />
         <button name="all" value="">Sign out</button>
-        ${keyId !== null && html`<button name="all" value="1">End all sessions of this key</button>`}
+        ${by.kind !== 'operator' && html`<button name="all" value="1">End all sessions of this key</button>`}
       </form>
       ${isCapture && html`<p class="banner">Mail is captured: nothing leaves this machine (delivery.mode).</p>`}
     </header>

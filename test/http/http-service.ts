@@ -40,6 +40,7 @@ export const ownerKey = 'owner';
 function callerWith(permissions: PermissionMap, last = 'a'): Caller {
   return {
     organizationId: `org_00000000000000000000000${last}`,
+    by: { kind: 'key', keyId: 'key_00000000000000000000000a' },
     keyId: 'key_00000000000000000000000a',
     lineage: 'key_00000000000000000000000a',
     keyName: null,

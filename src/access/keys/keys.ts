@@ -59,6 +59,7 @@ function installationOf(row: queries.KeyRow): CallingInstallation | null {
 export function callerOf(row: queries.KeyRow): Caller {
   return {
     organizationId: row.organization_id,
+    by: { kind: row.installation_id === null ? 'key' : 'installation', keyId: row.id },
     keyId: row.id,
     lineage: row.lineage,
     keyName: row.name,

@@ -108,6 +108,7 @@ export function permissionMapOf(permissions: readonly string[]): Record<string, 
 export function operatorOf(organizationId: string): Caller {
   return {
     organizationId,
+    by: { kind: 'operator' },
     keyId: null,
     lineage: null,
     keyName: null,

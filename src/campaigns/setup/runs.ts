@@ -77,7 +77,7 @@ function newRun(app: App, caller: Caller, asked: Asked, frozen: FrozenColumns): 
     leased_until: null,
     due_at: asked.scheduledFor ?? now,
     created_by: caller.keyId,
-    member_role: caller.keyId === null ? null : caller.roleName,
+    member_role: caller.by.kind === 'operator' ? null : caller.roleName,
     is_test: caller.isTest ? 1 : 0,
     created_at: now,
     updated_at: now,

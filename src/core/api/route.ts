@@ -38,9 +38,21 @@ export interface CallingInstallation {
   events: readonly string[];
 }
 
-/** Caller of an operation: a key over HTTP, or the operator at the command line (`keyId` null). */
+/**
+ * Who calls: the operator, who can read the store; a key; or an installation of an extension, by
+ * its key.
+ */
+export type By =
+  | { kind: 'operator' }
+  | { kind: 'key'; keyId: string }
+  | { kind: 'installation'; keyId: string };
+
+/** Caller of an operation. */
 export interface Caller {
   organizationId: string;
+  /** Who calls. Rules ask this, and not whether there is a key. */
+  by: By;
+  /** Null without a key. */
   keyId: string | null;
   /** Id of the first key in the chain of rotations; null for the operator. */
   lineage: string | null;

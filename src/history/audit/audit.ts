@@ -19,11 +19,10 @@ export const operatorActor: Actor = { type: 'operator', keyId: null, keyName: nu
 /** Author of changes that the service makes automatically. */
 export const serviceActor: Actor = { ...operatorActor, type: 'service' };
 
-/** Returns the calling key as the author, or the operator for a call without a key. */
-export function actorOf({ keyId, keyName, roleName, installation }: Caller): Actor {
-  if (keyId === null) return operatorActor;
-  const type = installation === null ? 'key' : 'installation';
-  return { type, keyId, keyName, role: roleName };
+/** Returns the caller as the author. */
+export function actorOf({ by, keyName, roleName }: Caller): Actor {
+  if (by.kind === 'operator') return operatorActor;
+  return { type: by.kind, keyId: by.keyId, keyName, role: roleName };
 }
 
 export type Details = Readonly<Record<string, unknown>>;

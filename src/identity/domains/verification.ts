@@ -249,7 +249,7 @@ export async function verifyDomain(
   id: string,
   options: { force?: boolean } = {},
 ): Promise<Domain> {
-  if (options.force && caller.keyId !== null) {
+  if (options.force && caller.by.kind !== 'operator') {
     throw new ForbiddenError('Only the operator can verify a domain without DNS');
   }
   if (options.force) return toDomain(app, await force(app, caller, id));

@@ -34,8 +34,8 @@ import { warmedDomains } from './warmed-domains.ts';
 import { decide, growthOf, openWindow, windowsOf } from './windows.ts';
 
 /** Returns the author of a decision. */
-function actorOf({ keyId }: Caller): string {
-  return keyId ?? 'svc';
+function actorOf({ by }: Caller): string {
+  return by.kind === 'operator' ? 'svc' : by.keyId;
 }
 
 /**

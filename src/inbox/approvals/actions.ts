@@ -70,8 +70,8 @@ export function presentAction(row: queries.ActionRow): MailboxAction {
 }
 
 /** Returns whether the caller is a program: programs have limited sends, recorded as actions. */
-export function isService({ keyId, owner }: Caller): boolean {
-  return keyId !== null && owner === 'service';
+export function isService({ by, owner }: Caller): boolean {
+  return by.kind !== 'operator' && owner === 'service';
 }
 
 /** Returns a new row for an action of a key. */
@@ -121,7 +121,7 @@ export async function storeActions(
   doings: readonly Doing[],
 ): Promise<(string | null)[]> {
   const rows = doings.map(({ caller, ...action }) =>
-    caller.keyId === null ? null : rowOf(app, caller, caller.keyId, action),
+    caller.by.kind === 'operator' ? null : rowOf(app, caller, caller.by.keyId, action),
   );
   await queries.insertActions(
     trx,
@@ -194,10 +194,10 @@ export async function listAllActions(
   return pageOfActions(app, query, { organizationId: caller.organizationId, where });
 }
 
-function deciderOf({ keyId, keyName }: Caller): ActionActor {
-  return keyId === null
+function deciderOf({ by, keyName }: Caller): ActionActor {
+  return by.kind === 'operator'
     ? { kind: 'user', id: null, displayName: 'operator' }
-    : { kind: 'key', id: keyId, displayName: keyName };
+    : { kind: 'key', id: by.keyId, displayName: keyName };
 }
 
 /** Requires the key of a person. @throws ForbiddenError for a service. */

@@ -21,12 +21,14 @@ export interface AuthoredRow {
  * Returns the caller as the author of an act. A person acts by a personal key or at the command
  * line.
  */
-export function authorOf({ keyId, keyName, owner, installation }: Caller): Author {
+export function authorOf({ by, keyName, owner, installation }: Caller): Author {
   if (installation !== null) {
     return { kind: 'installation', id: installation.id, displayName: keyName };
   }
   const kind = owner === 'person' ? 'user' : 'key';
-  return { kind, id: keyId, displayName: keyId === null ? 'operator' : keyName };
+  return by.kind === 'operator'
+    ? { kind, id: null, displayName: 'operator' }
+    : { kind, id: by.keyId, displayName: keyName };
 }
 
 /** Returns the columns of a row that the caller creates. */

@@ -171,10 +171,10 @@ interface Origins {
 }
 
 function originOf(
-  { keyId, keyName }: Caller,
+  { by, keyId, keyName }: Caller,
   { raw, resent, template, onBehalfOf }: Origins,
 ): StoredOrigin {
-  const own = keyId === null ? 'command' : 'api';
+  const own = by.kind === 'operator' ? 'command' : 'api';
   const via = onBehalfOf === undefined ? (raw?.via ?? own) : 'service';
   const first = fromJson<StoredOrigin>(resent?.origin ?? null);
   const templateVersion = template?.version ?? first?.templateVersion;

@@ -211,7 +211,7 @@ async function attachmentsOf(app: App, stored: string | null) {
 /** Reads the mail anew without Message-ID and Date, which the new message gets again. */
 async function rawAgain(
   app: App,
-  { keyId }: Caller,
+  { by }: Caller,
   { row, recipients }: Again,
   blobId: string,
 ): Promise<Written> {
@@ -223,7 +223,7 @@ async function rawAgain(
     recipients: recipients.map(({ email }) => email),
     allowsUtf8: true,
     bareDomain: null,
-    via: keyId === null ? 'command' : 'api',
+    via: by.kind === 'operator' ? 'command' : 'api',
     user: null,
   });
   return { payload: { ...payload, ...labelsOf(row) }, content: rawSendContent(raw) };

@@ -58,7 +58,7 @@ export const sendingRoutes = {
     throws: [ConflictError],
     run: async (app, { caller, headers, body }) => {
       // The rate limit is for keys: the operator at the command line has none.
-      if (caller.keyId !== null) {
+      if (caller.by.kind !== 'operator') {
         await admissionOf(app).admitBatch(caller, body.length, 'sendMessageBatch');
       }
       return sendBatch(app, caller, body, headers['idempotency-key'] ?? null);

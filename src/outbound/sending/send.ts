@@ -68,11 +68,12 @@ export async function acceptOne(app: App, request: AcceptRequest): Promise<Messa
  */
 export function countTaken(
   app: App,
-  { keyId }: Caller,
+  { by }: Caller,
   via: MessageOrigin['via'],
   count: number,
 ): void {
-  if (keyId !== null) app.metrics.accepted.inc({ direction: 'outbound', via }, count);
+  if (by.kind === 'operator') return;
+  app.metrics.accepted.inc({ direction: 'outbound', via }, count);
 }
 
 /** Adds a request to the next shared transaction. Resolves with the request's result. */

@@ -65,7 +65,7 @@ export async function letIn(app: App, caller: Caller, way: Entrance, from: From)
   const { permission, method, path } = way;
   const { peer, id } = from;
   if (permission === 'operator') {
-    if (caller.keyId === null) return;
+    if (caller.by.kind === 'operator') return;
     throw new ForbiddenError('Only the operator may do this: "svc open" signs in as one');
   }
   const refusal = refusedAtDoor(caller, peer, permission, { method, path, id });

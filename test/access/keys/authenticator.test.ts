@@ -59,6 +59,7 @@ describe.each(stores)('authentication on %s', (store) => {
     const made = await makeKeyOf({ role: 'sender', owner: 'person', mode: 'test' });
     expect(await authenticator.authenticate(made.key)).toEqual({
       organizationId: test.caller.organizationId,
+      by: { kind: 'key', keyId: made.id },
       keyId: made.id,
       lineage: made.id,
       keyName: null,

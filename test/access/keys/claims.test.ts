@@ -10,6 +10,7 @@ import type { Caller, Route } from '../../../src/core/api/route.ts';
 const mailboxId = 'mbx_06dq2k0qz8h3v5m1r9t4w7xy';
 const whole: Caller = {
   ...operatorOf('org_1'),
+  by: { kind: 'key', keyId: 'key_1' },
   keyId: 'key_1',
   lineage: 'key_1',
   owner: 'service',

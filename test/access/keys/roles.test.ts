@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   covers,
@@ -76,5 +77,23 @@ describe('permissions of the command line', () => {
       permissionMapOf(['messages:send', 'messages:read', 'messages:send', 'keys:read']),
     ).toEqual({ messages: ['send', 'read'], keys: ['read'] });
     expect(permissionMapOf(['*:*'])).toEqual({ '*': ['*'] });
+  });
+});
+
+describe('the operator', () => {
+  /** Asks whether a caller has a key; `record.keyId` is the id of a DKIM key. */
+  const asks = /(?<!record\.)\bkeyId\b[^\n=]{0,12}[=!]== null|(?<!record\.)\bkeyId \?\? (?!'')/;
+
+  it('is found by a planted question', () => {
+    expect(asks.test('if (caller.keyId === null) return;')).toBe(true);
+    expect(asks.test("return keyId ?? 'svc';")).toBe(true);
+  });
+
+  it('is known by the kind of the caller, and not by a missing key, outside of src/access', () => {
+    const files = globSync('{src,commands,daemon}/**/*.ts').filter(
+      (file) => !file.startsWith('src/access/'),
+    );
+    expect(files.length).toBeGreaterThan(1_000);
+    expect(files.filter((file) => asks.test(readFileSync(file, 'utf8')))).toEqual([]);
   });
 });

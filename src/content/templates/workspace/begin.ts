@@ -13,8 +13,8 @@ import { insertWorkspace } from './queries.ts';
 import { authorOf } from './view.ts';
 
 /** Returns the author of a caller's commits. */
-export function commitAuthorOf({ keyId, keyName }: Caller): { name: string; email: string } {
-  const id = keyId ?? 'operator';
+export function commitAuthorOf({ by, keyName }: Caller): { name: string; email: string } {
+  const id = by.kind === 'operator' ? 'operator' : by.keyId;
   return { name: keyName ?? id, email: `${id}@svc.invalid` };
 }
 

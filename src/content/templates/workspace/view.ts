@@ -26,8 +26,8 @@ const defaultBranch = 'main';
 /** Digest of the files that all workspaces share. Such files do not exist, so it is constant. */
 const libraryManifestDigest = digestOf('{}');
 
-export function authorOf({ keyId }: Caller, via?: 'git'): Author {
-  return { userId: keyId, via: via ?? (keyId === null ? 'cli' : 'api') };
+export function authorOf({ by, keyId }: Caller, via?: 'git'): Author {
+  return { userId: keyId, via: via ?? (by.kind === 'operator' ? 'cli' : 'api') };
 }
 
 /** Returns the JSON columns of a row, parsed. */

@@ -72,7 +72,7 @@ export function underWay(id: string, resource: 'message' | 'delivery'): Conflict
  * sent or is being attempted, or if nothing is left to cancel; ResourceNotFoundError.
  */
 export async function cancelMessage(app: App, caller: Caller, id: string): Promise<Message> {
-  const by = caller.keyId === null ? 'operator' : 'key';
+  const by = caller.by.kind === 'operator' ? 'operator' : 'key';
   await app.store.write(async (trx) => {
     await getMessageRow(trx, caller.organizationId, id);
     const rows = await lockWhole(trx, id);
