@@ -39,8 +39,8 @@ export interface CallingInstallation {
 }
 
 /**
- * Who calls: the operator, who can read the store; a key; or an installation of an extension, by
- * its key.
+ * Kinds of callers: the operator, who can read the store; a key; or an installation of an
+ * extension, by the key of the installation.
  */
 export type By =
   | { kind: 'operator' }
@@ -50,7 +50,7 @@ export type By =
 /** Caller of an operation. */
 export interface Caller {
   organizationId: string;
-  /** Who calls. Rules ask this, and not whether there is a key. */
+  /** Kind of the caller. Rules ask this, and not whether there is a key. */
   by: By;
   /** Null without a key. */
   keyId: string | null;

@@ -115,7 +115,11 @@ describe.each(stores)('the key of an installation on %s', (store) => {
     keysChanged(app);
     expect((await api.as(made.plaintext).get('/v1/contacts')).status).toBe(401);
     const after = await callerOf(test, { ...made, plaintext: next.plaintext });
-    expect(after).toEqual({ ...before, keyId: next.id });
+    expect(after).toEqual({
+      ...before,
+      by: { kind: 'installation', keyId: next.id },
+      keyId: next.id,
+    });
   });
 
   it('is refused by another daemon within a second once a right is taken', async () => {
