@@ -21,7 +21,7 @@ export interface Assets {
   files: ReadonlyMap<string, Asset>;
 }
 
-/** Reads the files. */
+/** Reads the files, and derives their names from their bytes. */
 export function readAssets(): Assets {
   const files = new Map<string, Asset>();
   const put = (name: string, type: string) => {

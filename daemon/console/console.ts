@@ -66,7 +66,7 @@ const root = '/console';
 const mostFailures = 10;
 /** Fits a file of a template: forms escape a character with up to three bytes. */
 const mostFormBytes = 2 * 1024 * 1024;
-/** The console of this process. */
+/** Answers all requests below `/console`. Loaded at the first visit. */
 export class Console {
   readonly #parts: ConsoleParts;
   readonly #assets: Assets = readAssets();

@@ -6,7 +6,7 @@ import { type ComponentChild, createContext, Fragment, h, type VNode } from 'pre
 import { renderToString } from 'preact-render-to-string';
 import { misleading, plainly } from '../../src/platform/runtime/signs.ts';
 
-/** A part of a page. */
+/** A part of a page, in the form that preact renders. */
 export type Part = ComponentChild;
 
 type Props = Record<string, unknown> | null;

@@ -83,7 +83,7 @@ function crowded(): CapacityError {
   return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
 }
 
-/** An incoming body. */
+/** An incoming body. It may be evicted for a new stream. */
 class ComingBody implements Occupant {
   readonly holder: string;
   readonly speed: ClientSpeed;

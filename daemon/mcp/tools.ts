@@ -1,6 +1,7 @@
-// The tools of MCP, made from the routes: name, description and schema come from the operation.
-// A tool takes the fields of path, query and body side by side; a list, or a body with a field of
-// the path, is `body`. The mailbox is `mailboxId` in every tool, also where the path has `{id}`.
+// The tools of MCP, made from the routes. Name, description and schema come from the operation. A
+// tool takes the fields of path, query and body side by side. A body that is a list, or that shares
+// a name with the path, is the single field `body`. Every tool calls the mailbox `mailboxId`, even
+// if the path has `{id}`.
 import { refusedAtPlace } from '../../src/access/keys/constraints.ts';
 import { operationNames, snakeName } from '../../src/core/api/operation-name.ts';
 import type { Caller, Route } from '../../src/core/api/route.ts';
@@ -177,7 +178,7 @@ function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   return (schema.properties ?? {}) as Record<string, JsonSchema>;
 }
 
-/** Names the mailbox of the path `mailboxId`, as results of other tools do. */
+/** Renames the parameter of the mailbox to `mailboxId`, as results of other tools call it. */
 function withMailbox(route: Route, schema: JsonSchema): JsonSchema {
   const fieldName = (name: string) => (paramOf(route, mailboxField) === name ? mailboxField : name);
   const entries = Object.entries(propertiesOf(schema));

@@ -20,7 +20,7 @@ export interface SmtpListener {
   close(graceMs: number): Promise<void>;
 }
 
-/** Describes a listener. */
+/** Parts in which the two SMTP listeners differ. */
 export interface SmtpFace {
   app: App;
   sessions: Sessions;

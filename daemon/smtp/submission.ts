@@ -27,7 +27,7 @@ import { replyOf, submissionReplies } from './submission-replies.ts';
 import { logRefusedProgram, receiveMail, type Submission } from './submitted-mail.ts';
 
 export interface SubmissionOptions {
-  /** For tests. */
+  /** Replaces bounds of the listener; for tests. */
   limits?: Partial<SubmissionLimits>;
   /**
    * Returns whether a client must use TLS to log in: every client except this machine. Tests

@@ -77,7 +77,7 @@ function secureServer(app: App): Server {
     minVersion: 'TLSv1.2',
     SNICallback(name, done) {
       certificateContext(app, name).then(
-        // Without a certificate for the name the handshake fails: there is not a default.
+        // Without a certificate for the name the handshake fails: no default certificate exists.
         (context) => done(context ? null : new Error('no such host'), context ?? undefined),
         (error: unknown) => {
           app.log.error({ err: error, hostname: name.slice(0, 253) }, 'no certificate for a host');

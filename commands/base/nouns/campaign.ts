@@ -57,7 +57,7 @@ export const runCard = [
 
 const several = { multiple: true } as const;
 
-/** Flags of content and audience. */
+/** Flags for content and audience of a campaign. */
 export const campaignFlags = {
   subject: Flags.string({ description: 'Subject, with Liquid' }),
   html: Flags.string({ description: 'HTML with Liquid, @FILE, or - for standard input' }),

@@ -52,7 +52,7 @@ async function paceLine(run: RunSummary, now: number): Promise<string | null> {
   return `pace         ${rounded.toLocaleString('en')} a minute over ${spanInWords(tookMs)}${end}`;
 }
 
-/** Draws a run. */
+/** Draws a run as text: status, progress, pace and bars. */
 export async function runText(run: RunSummary, now: number): Promise<string> {
   const { emphasize, inWords, plainText } = await import('../output/format.ts');
   const { standingOf } = await import('../../../src/campaigns/setup/run-words.ts');

@@ -3,8 +3,8 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Returns the folder of the program as a unit names it: `current` for a folder below `releases`
- * that this link leads to, so that an upgrade moves the link and leaves the unit as it is.
+ * Returns the folder of the program for a unit. For a folder below `releases` it is the link
+ * `current` to it, so that an upgrade moves the link and the unit stays unchanged.
  */
 export function lastingHome(home: string): string {
   const releases = dirname(home);

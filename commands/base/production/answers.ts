@@ -1,4 +1,4 @@
-// The answers of a person to `svc init --production`: flags, and questions for the rest.
+// The answers for `svc init --production`: flags, and questions to the person for missing answers.
 import type { ProductionAnswers } from '../../../src/core/config/production.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
 import type { CommonFlags } from '../command.ts';
@@ -18,20 +18,20 @@ export interface ProductionFlags extends CommonFlags {
   print?: boolean | undefined;
 }
 
-/** A question behind the flag of the same name. */
+/** A question for the value of a flag, which has the same name. */
 interface Question {
   flag: 'hostname' | 'mode' | 'domain' | 'relay-host';
   text: string;
-  /** Answer of Enter alone. */
+  /** Answer if the person only presses Enter. */
   usual?: string | undefined;
-  /** Returns the mistake in the answer, or null. */
+  /** Returns the problem with an answer, or null. */
   problem?(answer: string): string | null;
 }
 
 /** Asks a question at the terminal. */
 export type Ask = (question: Question) => Promise<string>;
 
-/** Asks until the answer is good. */
+/** Asks at the terminal until the answer is valid. */
 export async function askAtTerminal({ text, usual, problem }: Question): Promise<string> {
   const hint = usual === undefined ? '' : ` (Enter: ${usual})`;
   for (;;) {
@@ -42,10 +42,10 @@ export async function askAtTerminal({ text, usual, problem }: Question): Promise
   }
 }
 
-/** Returns the way to ask; null without a terminal. */
+/** Returns the function that asks at the terminal; null without a terminal. */
 export const usualAsk = (): Ask | null => (canAsk() ? askAtTerminal : null);
 
-/** Refuses a call that cannot ask, and names every flag that is missing. @throws UsageError */
+/** Refuses a call without a terminal that lacks flags; names all of them. @throws UsageError */
 function refuseMissing(flags: ProductionFlags): void {
   const missing = [
     ...(flags.domain === undefined ? ['--domain'] : []),
@@ -57,13 +57,13 @@ function refuseMissing(flags: ProductionFlags): void {
 
 const isMode = (text: string) => modes.find((mode) => mode === text);
 
-/** Returns the name below the first label: the usual domain of the host `mail.example.com`. */
+/** Returns a name without its first label: `example.com` for the host `mail.example.com`. */
 function domainBelow(hostname: string): string | undefined {
   const below = hostname.split('.').slice(1);
   return below.length > 1 ? below.join('.') : undefined;
 }
 
-/** Returns the domain in small letters. @throws ValidationError; UsageError without a terminal */
+/** Returns the domain in lower case. @throws ValidationError; UsageError without a terminal */
 export async function askForDomain(
   { domain }: ProductionFlags,
   ask: Ask | null,
@@ -92,7 +92,7 @@ export async function answersOf(
   { ask, ownName, dataDir }: { ask: Ask | null; ownName: string; dataDir: string },
 ): Promise<ProductionAnswers & { domain: string }> {
   if (ask === null) refuseMissing(flags);
-  // A wrong flag is refused before the first question.
+  // Refuses an invalid flag before the first question.
   const given = flags.domain === undefined ? undefined : await askForDomain(flags, null);
   const usualName = given === undefined ? ownName : `mail.${given}`;
   const usual = usualName.includes('.') ? usualName : undefined;

@@ -17,8 +17,8 @@ export interface FilePlan {
 }
 
 /**
- * Returns what is to be written.
- * @throws UsageError without a terminal; ValidationError if the file exists already
+ * Returns the files to write. @throws UsageError without a terminal; ValidationError if the file
+ * exists already
  */
 export async function planFiles(
   flags: ProductionFlags,
@@ -52,7 +52,7 @@ export async function writeFiles(
   }
 }
 
-/** `reason` tells why no service was installed. */
+/** Describes the written files. `reason` explains why no service was installed. */
 export async function filesText(
   { file, domain, ...made }: Made & { domain: Domain },
   reason: string,

@@ -1,5 +1,5 @@
-// The machine on which `svc init --production` installs the service: its places, and the steps that
-// change it. A test gives a folder of its own, and keeps the list of steps.
+// The machine on which `svc init --production` installs the service: its folders, and the steps
+// that change it. A test uses a separate folder, and records the steps.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,13 +9,13 @@ import { codeOf } from '../../../src/platform/errors.ts';
 import { keptAlive } from '../keep-alive.ts';
 
 export interface Places {
-  /** Exists while systemd runs the machine. */
+  /** Path that exists while systemd runs on the machine. */
   systemd: string;
   config: string;
   /** The only folder that the unit lets the daemon write to. */
   dataDir: string;
   unit: string;
-  /** Units that packages install. */
+  /** Units that packages install, by path. */
   packageUnits: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface Owner {
   gid: number;
 }
 
-/** A change of the machine. Accounts are named; a file belongs to root and the account's group. */
+/** A change of the machine. A file belongs to root and to the group of the named account. */
 export type Step =
   | { kind: 'run'; words: readonly [string, ...string[]] }
   | { kind: 'folder'; path: string; mode: number; account: string }
@@ -34,7 +34,7 @@ export type Step =
 export interface Machine {
   places: Places;
   isRoot(): boolean;
-  /** Public name of the machine, if the system has a whole one. */
+  /** Returns the public name of the machine, if the system has a full name. */
   hostname(): string;
   findAccount(name: string): Owner | null;
   isPortTaken(host: string, port: number): Promise<boolean>;
@@ -55,7 +55,7 @@ export function textIfThere(path: string): string | null {
   }
 }
 
-/** Tells whether an account may read a file, or enter a folder. Null: an account to be made. */
+/** Tells whether an account may read a file or enter a folder. Null: an account not made yet. */
 export function mayRead(path: string, account: Owner | null): boolean {
   const found = statSync(path);
   const right = found.isDirectory() ? 0o1 : 0o4;
@@ -63,14 +63,14 @@ export function mayRead(path: string, account: Owner | null): boolean {
   return (found.mode & (right << shift)) !== 0;
 }
 
-/** Returns the file, or the folder above, that the account may not read; null if it may. */
+/** Returns the file, or the folder above it, that the account may not read; null if it may. */
 export function unreadablePart(path: string, account: Owner | null): string | null {
   const above = dirname(path);
   const outer = above === path ? null : unreadablePart(above, account);
   return outer ?? (mayRead(path, account) ? null : path);
 }
 
-/** Describes a step, as a command of the shell where there is one. */
+/** Describes a step, if possible as a command of the shell. */
 export function stepInWords(step: Step): string {
   if (step.kind === 'run') return step.words.join(' ');
   const { path, account } = step;
@@ -80,7 +80,7 @@ export function stepInWords(step: Step): string {
   return `write ${path} (${mode}, root:${account})`;
 }
 
-/** Performs a step on files: the owner of a folder, the group of a file, is the account's. */
+/** Performs a step on files: changes the owner of a folder, or the group of a file. */
 export function performOnFiles(step: Exclude<Step, { kind: 'run' }>, owner: Owner): void {
   const { path } = step;
   if (step.kind === 'folder') {
@@ -98,7 +98,7 @@ export function performOnFiles(step: Exclude<Step, { kind: 'run' }>, owner: Owne
 
 const patienceMs = 60_000;
 const pauseMs = 500;
-/** After so many restarts by systemd, the daemon will not become ready. */
+/** Number of restarts by systemd after which the daemon is unlikely to become ready. */
 const mostRestarts = 2;
 
 /** Returns the output of a program; null if it fails, or is missing. */

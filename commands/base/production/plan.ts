@@ -1,5 +1,4 @@
-// The plan of `svc init --production`: its steps on this machine, and its refusals. Reads, and
-// changes nothing.
+// The plan of `svc init --production`: the steps on this machine, or a refusal. Only reads.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type LoadedConfig, loadConfig } from '../../../src/core/config/config.ts';
@@ -18,12 +17,12 @@ export interface Plan {
   domain: string;
   /** The configuration that the daemon will have. */
   loaded: LoadedConfig;
-  /** Text of the new configuration file; null if the file is there. */
+  /** Text of the new configuration file; null if the file exists. */
   newConfig: string | null;
-  /** Steps before the store is made, and behind. */
+  /** Steps before the store is made, and steps after it. */
   before: Step[];
   behind: Step[];
-  /** The unit in use. */
+  /** Path of the unit in use. */
   unit: string;
 }
 
@@ -32,10 +31,7 @@ const hiddenFolders = ['/root', '/home', '/run/user'];
 
 const isBelow = (path: string, folder: string) => !relative(folder, path).startsWith('..');
 
-/**
- * Returns the reason for which the call installs no service, and only writes files; null if it
- * installs.
- */
+/** Returns the reason why the call only writes files; null if it installs a service. */
 export function whyNotInstalled(
   flags: ProductionFlags,
   { isRoot, places }: Machine,
@@ -51,7 +47,7 @@ export function whyNotInstalled(
   return existsSync(places.systemd) ? null : 'no systemd runs this machine';
 }
 
-/** Refuses variables that this shell has and the unit will lack. @throws UsageError */
+/** Refuses variables of this shell that the unit will not have. @throws UsageError */
 function refuseVariables(env: Environment, configFile: string): void {
   const names = configKeys.flatMap(({ variable }) => [variable, `${variable}_FILE`]);
   const given = names.filter((name) => env[name]);
@@ -87,14 +83,14 @@ function refuseContradictions(
 
 interface UnitInUse {
   path: string;
-  /** Account of the daemon. */
+  /** Account under which the daemon runs. */
   account: string;
   isNew: boolean;
 }
 
 /**
- * Returns the unit that systemd will start. A unit that is there stays as it is.
- * @throws ValidationError if it cannot run a daemon of this configuration
+ * Returns the unit that systemd will start. An existing unit is not changed. @throws
+ * ValidationError if it cannot run a daemon of this configuration
  */
 function unitInUse({ places }: Machine): UnitInUse {
   const { config, unit, packageUnits } = places;
@@ -117,7 +113,7 @@ function unitInUse({ places }: Machine): UnitInUse {
 
 /** @throws ValidationError if the account of the unit could not start the program */
 function checkProgram(home: string, { account, isNew }: UnitInUse, machine: Machine): void {
-  // A unit that is there may run a different program.
+  // An existing unit may start a different program.
   if (!isNew) return;
   const move = 'Move it to /opt/svc, and run this again';
   const hidden = hiddenFolders.find((folder) => isBelow(home, folder));
@@ -138,7 +134,7 @@ function checkProgram(home: string, { account, isNew }: UnitInUse, machine: Mach
   }
 }
 
-/** @throws ValidationError if the new unit keeps the daemon from its data */
+/** @throws ValidationError if the new unit hides the data directory from the daemon */
 function checkDataDir({ config, file }: LoadedConfig, { isNew }: UnitInUse, machine: Machine) {
   const { places } = machine;
   if (!isNew || isBelow(config.dataDir, places.dataDir)) return;
@@ -170,7 +166,7 @@ function configOf(text: string, file: string): LoadedConfig {
   return { ...loaded, file };
 }
 
-/** Reads the file as the daemon of the unit will. @throws ConfigError */
+/** Reads the file in the same way as the daemon of the unit. @throws ConfigError */
 export function readAsService(file: string): LoadedConfig {
   return loadConfig({ file, env: {}, cwd: '/', withoutSecrets: true });
 }
@@ -181,16 +177,16 @@ function stepsToRead(paths: readonly string[], account: string, machine: Machine
   return denied.map((path) => ({ kind: 'let read', path, account }));
 }
 
-/** Tells whether root must make the folder of the data, or give it to the account. */
+/** Tells whether root must create the data directory, or give it to the account. */
 function needsOwner(dataDir: string): boolean {
   const found = statSync(dataDir, { throwIfNoEntry: false });
   return found === undefined || found.uid === 0;
 }
 
 /**
- * Plans the installation. Questions come first, then everything is checked that would end in a
- * service that cannot start.
- * @throws UsageError without a terminal; ValidationError and ConfigError with the next step
+ * Plans the installation. Asks questions first, then checks everything that could prevent the start
+ * of the service. @throws UsageError without a terminal; ValidationError and ConfigError with the
+ * next step
  */
 export async function planInstallation(
   flags: ProductionFlags,

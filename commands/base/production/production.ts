@@ -9,7 +9,7 @@ import { planInstallation, whyNotInstalled } from './plan.ts';
 
 export interface Surroundings {
   machine: Machine;
-  /** Null without a terminal. */
+  /** Function that asks; null without a terminal. */
   ask: Ask | null;
   /** Folder of the program. */
   home: string;
@@ -17,9 +17,9 @@ export interface Surroundings {
 }
 
 /**
- * Runs the command and prints what it did, or with `--print` what it would do.
- * @throws UsageError, ValidationError or ConfigError before anything was changed; UnreachableError
- * if a step fails, or the service does not become ready
+ * Runs the command and prints the steps done, or with `--print` the steps to do. @throws
+ * UsageError, ValidationError or ConfigError before any change; UnreachableError if a step fails,
+ * or the service does not become ready
  */
 export async function runProduction(
   flags: ProductionFlags,

@@ -30,7 +30,7 @@ export async function makeStore(loaded: LoadedConfig): Promise<Made> {
 }
 
 /**
- * Creates all missing parts and the domain, unless it is there, and gives the files to the owner of
+ * Creates all missing parts and the domain, if it is missing, and gives the files to the owner of
  * `dataDir`. @throws UnreachableError if the store cannot be opened, or has an earlier schema
  */
 export async function makeStoreWithDomain(
@@ -85,7 +85,7 @@ async function withService<T>(
   return work(app).finally(() => app.close());
 }
 
-/** Returns the added domain, or that of the first organization with this name. */
+/** Returns the added domain, or the existing domain of the first organization with this name. */
 async function addDomain(app: App, name: string): Promise<Domain> {
   const [{ domainRoutes }, { operatorOf }, { organizationIdFrom }] = await Promise.all([
     import('../../../src/identity/domains/routes.ts'),
@@ -104,7 +104,7 @@ async function addDomain(app: App, name: string): Promise<Domain> {
   }
 }
 
-/** Gives what root has made to the owner of `dataDir`, also a root key in a place of its own. */
+/** Gives all files that root has made to the owner of `dataDir`, including a separate root key. */
 function giveAway({ config }: LoadedConfig, secret: string | null): void {
   handOver(config.dataDir);
   const [owner, key] = [config.dataDir, secret].map(
@@ -125,7 +125,7 @@ Your first API key, an owner's. It is shown only this once:
   ${apiKey}`;
 }
 
-/** Returns the DNS records of the domain, for a person to publish. */
+/** Returns the DNS records of the domain for the person who publishes them. */
 export async function recordsText({ domain, dnsRecords }: Domain): Promise<string> {
   const { cards } = await import('../output/format.ts');
   return `Publish these DNS records of ${domain}:

@@ -5,7 +5,7 @@ import type { JsonSchema } from './openapi-schemas.ts';
 
 const deepestFields = 6;
 
-/** Returns the address of a named schema. */
+/** Returns the URL of the section with a named schema. */
 export type SchemaLink = (name: string) => string;
 
 /** Returns the name of the component that a schema refers to. */
@@ -13,7 +13,7 @@ export function referredName({ $ref }: JsonSchema): string | undefined {
   return typeof $ref === 'string' ? $ref.split('/').at(-1) : undefined;
 }
 
-/** Draws a table of fields; a schema without fields takes a single line. */
+/** Draws a table of fields; a schema without fields has a single row. */
 export function drawFields(schema: JsonSchema, linkOf: SchemaLink): string {
   const rows = fieldRows(schema, '', linkOf);
   return rows.length === 0
@@ -21,7 +21,7 @@ export function drawFields(schema: JsonSchema, linkOf: SchemaLink): string {
     : table(['Field', 'Type', ''], rows);
 }
 
-/** Returns a row for each field, by dotted path: a field of all entries of a list has a `0`. */
+/** Returns a row for each field, by dotted path. The path of a field in a list contains `0`. */
 export function fieldRows(
   schema: JsonSchema,
   prefix: string,

@@ -1,5 +1,5 @@
-// The frame of a page of the reference: style, navigation, and the form of the search. No script,
-// no external asset, printable, and as wide as the window from 320 px on.
+// The frame of a page of the reference: style, navigation, and the form of the search. It has no
+// script and no external asset, can be printed, and fits windows from 320 px on.
 import { escapeHtml } from '../../../src/platform/net/escape-html.ts';
 
 /** Longest search in characters; the rest is ignored. */
@@ -67,11 +67,11 @@ interface PageParts {
   heading: string;
   search: string;
   navigation: readonly NavigationItem[];
-  /** HTML. */
+  /** HTML of the page below the heading. */
   body: string;
 }
 
-/** Draws a page as HTML. All texts but `body` are escaped here. */
+/** Draws a page as HTML. Escapes all texts except `body`. */
 export function drawPage({ title, heading, search, navigation, body }: PageParts): string {
   const name = heading === title ? title : `${heading} · ${title}`;
   return `<!doctype html>

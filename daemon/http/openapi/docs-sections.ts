@@ -1,5 +1,5 @@
 // Sections of the reference: an operation with the curl command beside the heading, an event with
-// an example of the payload, and a named schema.
+// an example of the payload, or a named schema.
 import { escapeHtml } from '../../../src/platform/net/escape-html.ts';
 import { curlOf } from './curl.ts';
 import { drawFields, fieldRows, referredName, type SchemaLink, typeText } from './docs-fields.ts';

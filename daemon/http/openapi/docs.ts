@@ -1,6 +1,6 @@
 // The API reference, made from the OpenAPI document: a first page with guides, a page for each
-// area, a page of errors, and a search over all pages. documents.ts serves the reference. A library
-// for this would bring megabytes.
+// area, a page of errors, and a search over all pages. documents.ts serves it. A library for this
+// would add megabytes.
 import { escapeHtml } from '../../../src/platform/net/escape-html.ts';
 import { drawPage, inline, type NavigationItem, prose } from './docs-page.ts';
 import {
@@ -33,7 +33,7 @@ export interface ReferenceOptions {
 export interface Reference {
   /** Pages as HTML, by path: `/docs`, `/docs/messages`. */
   pages: ReadonlyMap<string, string>;
-  /** Returns a page with every section that has all words of the search. */
+  /** Returns a page of every section that contains all words of the search. */
   search: (search: string) => string;
 }
 
@@ -52,7 +52,7 @@ interface Chapter {
   entries: readonly Entry[];
 }
 
-/** Draws the reference. All content of the document is escaped. */
+/** Draws the reference. Escapes all content of the document. */
 export function drawReference(document: OpenApiDocument, options: ReferenceOptions): Reference {
   const chapters = drawChapters(document, options.now);
   const { info } = document;
@@ -136,7 +136,7 @@ function unescapeHtml(text: string): string {
   return text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
 }
 
-/** Returns the page of each schema: of errors, or of the first area that needs the schema. */
+/** Returns the page on which each schema is drawn: errors, or the first area that uses it. */
 function placeSchemas(document: OpenApiDocument): Map<string, string> {
   const { components, tags, webhooks } = document;
   const places = new Map<string, string>();
@@ -157,7 +157,7 @@ function placeSchemas(document: OpenApiDocument): Map<string, string> {
   return places;
 }
 
-/** Lists all pages; the open chapters with their sections. */
+/** Lists all pages; for the open chapters also the sections. */
 function navigationOf(
   chapters: readonly Chapter[],
   open: readonly Chapter[],

@@ -1,6 +1,6 @@
 // Serves the description of the API: `/v1/openapi.json` (specification 9.1), `/llms.txt`, and the
-// pages of `/docs`, where `/` leads. All are made at the first request, when the address is known;
-// the pages again on each new day (UTC). The latest pages of searches are kept too.
+// pages of `/docs`, to which `/` redirects. All are made at the first request, when the address is
+// known; the pages again on each new day (UTC). The latest pages of searches are cached too.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Route } from '../../../src/core/api/route.ts';
@@ -93,7 +93,7 @@ export function mountDocuments(
   );
 }
 
-/** The reference, with its pages packed once. */
+/** The reference with compressed pages. */
 interface OpenReference {
   /** @throws ResourceNotFoundError for a path without a page */
   pageAt: (path: string) => Packed;
@@ -103,8 +103,8 @@ interface OpenReference {
 type PageOf = (reference: OpenReference) => Packed | Promise<Packed>;
 
 /**
- * Packs each page, and the page of each search, which is kept. A search reads the whole reference,
- * in a new turn of the event loop if the current turn has no time left.
+ * Packs each page. Packs and caches the page of each search. A search reads the whole reference, so
+ * it begins in a new turn of the event loop if the current turn has no time left.
  */
 function openReference({ pages, search: draw }: Reference): OpenReference {
   const packed = new Map([...pages].map(([path, html]) => [path, new Packed(html)]));

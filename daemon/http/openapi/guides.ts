@@ -1,4 +1,4 @@
-// Guides in short on the first page of the reference. Each names operations, whose sections have a
+// Short guides on the first page of the reference. Each names operations, and their sections have a
 // curl command that works when pasted.
 
 interface Guide {

@@ -25,7 +25,7 @@ import type { RunMailing } from './snapshot.ts';
 const mostMergeBytes = 8_192;
 /** Most messages that are filled at once. */
 const mostAtOnce = 64;
-/** Longest reason in the ledger. */
+/** Most characters of a reason in the ledger. */
 const longestReason = 300;
 
 /** Returns the reason of a failure for the ledger. */

@@ -88,9 +88,9 @@ export function assertReadsTemplate(
 const missingValues = new Set(['contact-missing', 'missing-variable']);
 
 /**
- * Shows the mail as this contact would get it, or without values of a contact.
- * The caller has checked the right to read the contact. @throws ForbiddenError without
- * templates:read for a template; ResourceNotFoundError; as `draftRunContent`
+ * Shows the mail as this contact would get it, or without values of a contact. The caller has
+ * checked the right to read the contact. @throws ForbiddenError for a template without
+ * templates:read; ResourceNotFoundError; as `draftRunContent`
  */
 export async function renderCampaignMail(
   app: App,

@@ -10,13 +10,13 @@ import type { AudienceSnapshot } from '../audience/schema.ts';
 import { type DraftedRun, draftRunContent, storeMailing } from '../mail/snapshot.ts';
 import type { CampaignFacts } from './present-campaign.ts';
 
-/** Contacts that a transaction judges. */
+/** Most contacts that a transaction judges. */
 const pageSize = 500;
 
 /** `policySnapshot` of a run (specification 2.13). */
 export interface RunPolicy {
   unsubscribeGroupId: string | null;
-  /** Contacts that a transaction judges. */
+  /** Most contacts that a transaction judges. */
   pageSize: number;
 }
 

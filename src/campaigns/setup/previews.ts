@@ -20,7 +20,7 @@ export async function renderCampaign(
   id: string,
   { contactId }: RenderCampaign,
 ): Promise<CampaignPreview> {
-  // Before the look-up: a key without this right learns nothing of campaigns by their ids.
+  // Checks the right before the look-up, so that a key without it learns nothing about campaigns.
   if (contactId !== undefined && !allows(caller.permissions, 'contacts:read')) {
     throw new ForbiddenError('Showing the values of a contact needs contacts:read');
   }

@@ -23,7 +23,7 @@ export interface CampaignRow {
   body: string;
 }
 
-/** A campaign in a list. */
+/** A campaign in a list, without the large parts. */
 export type ListedCampaign = Omit<CampaignRow, 'body'>;
 
 interface CampaignTables {

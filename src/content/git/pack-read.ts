@@ -254,7 +254,7 @@ class Unpacked {
     this.reader = reader;
   }
 
-  /** Reads the next object. */
+  /** Reads the next object of the pack; `number` counts objects from 1. */
   async read(number: number): Promise<void> {
     const { reader } = this;
     const place = `object ${number}`;

@@ -238,7 +238,7 @@ export const mailboxMessageData = z
 const verdict = (of: string) =>
   z.string().nullable().describe(`Verdict of ${of}: pass, fail …; null if it was not checked`);
 
-/** Received mail as webhooks post it. */
+/** Received mail in the form that webhooks post. */
 const receivedEmail = z.object({
   text: z
     .string()

@@ -3,7 +3,7 @@
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { dayMs } from '../reputation/metrics.ts';
 
-/** Length of a window. */
+/** A window lasts a day. */
 export const windowMs = dayMs;
 
 /** Parameters of a ramp. Recipients are counted per window. */

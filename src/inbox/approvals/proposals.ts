@@ -113,7 +113,7 @@ async function expectedReviewMs(trx: Db, mailboxId: string): Promise<number> {
   return Math.round((lower + upper) / 2);
 }
 
-/** The path of an action. */
+/** Ids in the path of an action. */
 export interface ActionPlace {
   mailboxId: string;
   actionId: string;

@@ -47,7 +47,7 @@ export interface Projector {
   projectDue(): Promise<number>;
 }
 
-/** The projector of a daemon. */
+/** Creates the projector of a daemon. */
 export function createProjector(app: App): Projector {
   const stopping = new AbortController();
   const pressure = pressureOf(app);

@@ -79,7 +79,7 @@ export const outcomeWords = {
 } as const;
 
 export interface WaitWords {
-  /** Reason why it waits now. */
+  /** Reason why the delivery waits now. */
   because: string;
   next: string;
   help: Help;

@@ -1,5 +1,5 @@
-// Mail that stayed on this machine, in words for people: its status is `delivered`, and people read
-// `captured`, in the console, in explanations and in the output of commands alike.
+// Words for mail that stayed on this machine. The API has the status `delivered`; the console,
+// explanations and commands show `captured` to people.
 import type { Attempt, Delivery, Message } from './schema.ts';
 
 type Fate = Pick<Delivery, 'status' | 'metadata'>;

@@ -1,5 +1,6 @@
-// Kinds of message events and their payload: the message as it was at the instant of the event.
-// Deliveries keep the times of their steps, so that an earlier state follows from the present one.
+// Kinds of message events and their payload: the message as it was at the time of the event. An
+// earlier state is computed from the present state, because deliveries store the times of their
+// steps.
 
 import type { MessageLogEntry, MessagePresenter } from '../../history/events/hooks.ts';
 import { eventKind } from '../../history/events/kinds.ts';
@@ -108,7 +109,7 @@ function factOf({ facts }: MessageLogEntry, name: string): string | null {
   return typeof fact === 'string' ? fact : null;
 }
 
-/** Status of the recipient's delivery after a step that leaves no doubt about it. */
+/** Status of the recipient's delivery after a step, for steps that determine it. */
 const statusAfter: Partial<Record<string, MessageStatus>> = {
   'message.accepted': 'pending',
   'message.scheduled': 'scheduled',
@@ -140,7 +141,7 @@ function statusThen(one: Delivery, at: number, scheduledFor: string | null): Mes
   return isUpTo(scheduledFor, at) ? 'queued' : 'scheduled';
 }
 
-/** Steps that a delivery of this status has not reached, though they may bear the same time. */
+/** Returns the steps that a delivery of this status lacks, even if their times are equal. */
 function aheadOf(status: MessageStatus): (keyof Delivery)[] {
   if (status === 'sent') return ['deliveredAt', 'readAt', 'failedAt', 'terminalAt'];
   if (status === 'delivered') return ['readAt', 'failedAt'];

@@ -34,7 +34,7 @@ interface ServiceMail {
   name: string;
   /** Returns the texts around the caller's words. */
   words: (name: string) => ServiceWords;
-  /** A link of the service. */
+  /** The only link in the mail. */
   url: string;
 }
 

@@ -84,8 +84,8 @@ function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_add
 type Outcome = Merged['outcomes'][number];
 
 /**
- * Writes or compares a batch and returns an outcome for each candidate. Returns null, without any
- * change, if a different batch of the window names a contact of this batch by a different name.
+ * Writes or compares a batch and returns an outcome for each candidate. Returns null without any
+ * change if a second batch of the window names a contact of this batch differently.
  */
 type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 

@@ -94,7 +94,7 @@ async function* partsOf(rows: AsyncIterable<ImportRow>, read: RowReader['read'])
   yield part;
 }
 
-/** Gathers a window. */
+/** Collects the rows of a window until a limit is reached. */
 class Window {
   #rows: WritableRow[] = [];
   readonly #left = { rejected: leftRows(), skipped: leftRows() };

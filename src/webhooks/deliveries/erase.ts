@@ -23,8 +23,8 @@ export async function erasePosted(trx: Db, event: Erased, limit: number): Promis
 }
 
 /**
- * Takes text and files of the received mail out of the stored body of an event, once the content of
- * the message is removed.
+ * Removes text and files of the received mail from the stored body of an event, after the content
+ * of the message was removed.
  */
 export async function forgetPostedMail(trx: Db, eventId: string): Promise<void> {
   const body = (await findBodies(trx, [eventId], mostBodyBytes)).get(eventId);

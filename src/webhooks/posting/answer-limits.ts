@@ -24,7 +24,7 @@ const quickMs = 500;
 const slowMs = 5_000;
 const answersKept = 5;
 
-/** The limits of an endpoint. */
+/** The limits of an endpoint, learned from its answers. */
 export class AnswerLimits {
   /** The durations of the last answers in ms, oldest first. */
   readonly #answers: number[] = [];

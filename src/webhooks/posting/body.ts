@@ -130,10 +130,10 @@ async function makeBodies(app: App, sources: readonly BodySource[]): Promise<Bod
   return made.flat();
 }
 
-/** Kind of event that is posted with the received mail. */
+/** Kind of event with the received mail in the posted body. */
 const kindWithMail: EventType = 'mailbox.message.received';
 
-/** Adds the received mail, as it is stored, to the data of the events that bring it. */
+/** Adds the stored mail to the data of events about received mail. */
 async function withMails(
   app: App,
   organizationId: string,

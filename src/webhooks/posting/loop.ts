@@ -57,7 +57,7 @@ interface WebhookLoopParts {
   isPressing?: () => boolean;
 }
 
-/** The loop of a daemon. */
+/** Creates the loop of a daemon. */
 export function createWebhookLoop(
   app: App,
   { poster = createPoster(app), isPressing = () => false }: WebhookLoopParts = {},

@@ -42,7 +42,7 @@ interface BusyEndpoint {
   readonly origin: string;
   readonly waiting: readonly unknown[];
   readonly limits: Pick<AnswerLimits, 'isQuick' | 'mostPosts'>;
-  /** Posts under way. */
+  /** Number of posts under way. */
   posting: number;
 }
 

@@ -11,7 +11,7 @@ import { bodyOf, cutBody } from './body.ts';
 import type { Poster, PostOutcome } from './post.ts';
 import { signatureHeaders, signingKey } from './signature.ts';
 
-/** Finished post. */
+/** A post that has ended, with the outcome. */
 export interface Attempted {
   delivery: DeliveryRow;
   /** Start of the attempt, ms since 1970. */

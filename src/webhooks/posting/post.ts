@@ -40,7 +40,7 @@ export interface Poster {
 
 type PosterParts = Pick<App, 'boundPorts' | 'clock' | 'config' | 'connect' | 'dns' | 'publicUrl'>;
 
-/** The poster of a process. */
+/** Creates the poster of a process. */
 export function createPoster(app: PosterParts): Poster {
   const { clock } = app;
   const client = createHttpClient(app, {

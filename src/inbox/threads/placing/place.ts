@@ -100,7 +100,7 @@ export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]
   return found.length > 0 ? found : idsOf(byId).slice(0, 1);
 }
 
-/** The place of a message. */
+/** The place of a message among the threads. */
 export interface FoundPlace {
   /** Thread that the message joins; null if it begins a thread. */
   joins: string | null;

@@ -1,5 +1,5 @@
-// Received mail as webhooks post it: its text, the verdicts and the names of its files. The event
-// is not copied with them, so that the text of a mail is stored once.
+// Received mail in the form that webhooks post: the text, the verdicts and the names of files. Read
+// from the message at each post, so that the text of a mail is stored only once.
 import type { App } from '../../../core/app.ts';
 import type { ReceivedEmail } from '../../../identity/mailboxes/schema.ts';
 import { fromJson } from '../../../platform/store/db.ts';
@@ -9,7 +9,7 @@ import { findBriefs, findFoundTextStarts } from './projection-queries.ts';
 
 const mostTextBytes = 65_536;
 
-/** Returns the text up to the limit; a character of several bytes is not cut. */
+/** Cuts the text at the limit, and never within a character of several bytes. */
 function cutText(text: string | null): Pick<ReceivedEmail, 'text' | 'textTruncated'> {
   const bytes = Buffer.from(text ?? '');
   if (bytes.length <= mostTextBytes) return { text, textTruncated: false };
@@ -19,8 +19,8 @@ function cutText(text: string | null): Pick<ReceivedEmail, 'text' | 'textTruncat
 }
 
 /**
- * Returns the received mail of these messages of the organization, by id. Messages that are gone
- * are left out; a mail without content has an empty text.
+ * Returns the received mail of these messages of the organization, by id. Leaves out deleted
+ * messages. A mail without content has an empty text.
  */
 export async function readPostedMails(
   { store: { db } }: App,

@@ -65,7 +65,7 @@ function wordsOf(state: ProofState, email: string, asker: string): PageWords {
 
 const button = { action: 'verify', words: 'Yes, allow it' };
 
-/** Renders the page. */
+/** Renders the page for the state of a link. */
 function proofPage(
   state: ProofState,
   { email, asker }: { email: string; asker: string },

@@ -1,5 +1,5 @@
 // SQL that compares a field of a contact, for groups by query. A condition is true or false, never
-// null, so that `not` is exact. Everything of a caller is a parameter.
+// null, so that `not` is exact. Every value of a caller is a parameter.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldAddress } from '../../../platform/net/address.ts';
 import { type Db, engineOf, isOneOf } from '../../../platform/store/db.ts';
@@ -17,7 +17,7 @@ export function lowered(db: Db, text: Expression): Expression {
   return engineOf(db) === 'postgres' ? sql`lower((${text}) collate "C")` : sql`lower(${text})`;
 }
 
-/** Returns the place of a part in a text, from 1; 0 without it. No character is a wildcard. */
+/** Returns the position of a part in a text, from 1; 0 without the part. It has no wildcards. */
 function placeOf(db: Db, text: Expression, part: string): Expression {
   return engineOf(db) === 'postgres' ? sql`strpos(${text}, ${part})` : sql`instr(${text}, ${part})`;
 }
@@ -40,7 +40,7 @@ function isAmong(db: Db, text: Expression, list: readonly string[]): Condition {
   return sql`${text} ${operator} ${operand}`;
 }
 
-/** Tells whether a text begins with a day before or after a day. */
+/** Tells whether a text begins with a date before, or after, a given day. */
 function isOnDay(db: Db, text: Expression, { before, after }: ContactQuery): Condition {
   const isPostgres = engineOf(db) === 'postgres';
   const isDate = isPostgres
@@ -54,14 +54,14 @@ function isOnDay(db: Db, text: Expression, { before, after }: ContactQuery): Con
 /** A text as it stands within JSON, without the quotes. */
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** Reads a field of a column of JSON as text; null if it is missing. */
+/** Reads a field of a JSON column as text; null if it is missing. */
 function textOf(db: Db, json: Expression, path: readonly string[]): Expression {
   return engineOf(db) === 'postgres'
     ? sql`(${json}::json #>> ${path}::text[])`
     : sql`(${json} ->> ${`$${path.map((name) => `.${JSON.stringify(name)}`).join('')}`})`;
 }
 
-/** Returns the column and the way in its JSON: the name of a custom field may have dots. */
+/** Returns the column and the path in its JSON. The name of a custom field may have dots. */
 function placeOfField(field: string): { json: Expression; path: string[] } {
   const [column = '', first = '', ...rest] = field.split('.');
   const path = first === 'customFields' ? [first, rest.join('.')] : [first, ...rest];
@@ -100,7 +100,7 @@ function jsonCondition(db: Db, field: string, query: ContactQuery): Condition {
   return sql`(${named} and ${text} is not null) is true`;
 }
 
-/** Compares the first address of a contact, which gets its mail, in any case. */
+/** Compares the first address of a contact, to which mail is sent, ignoring case. */
 function emailCondition(db: Db, query: ContactQuery, contactId: Expression): Condition {
   const email = sql`(select first.folded_identifier from contact_identities first
     where first.contact_id = ${contactId} and first.position = 0)`;
@@ -118,7 +118,7 @@ function timeCondition(time: Expression, { before, after }: ContactQuery): Condi
   return sql`(${time} >= ${Date.parse(after ?? '') + dayMs})`;
 }
 
-/** Returns the condition that a field of a row of `contacts` compares so. */
+/** Returns the condition on a row of `contacts` for a comparison of a field. */
 export function fieldCondition(
   db: Db,
   field: string,

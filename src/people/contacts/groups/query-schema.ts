@@ -11,7 +11,7 @@ const longestFieldName = 1_000;
 const deepest = 5;
 const mostBytes = 16_384;
 const mostDays = 3_650;
-/** Most values of `in`. */
+/** Most values in a comparison `in`. */
 const mostValues = 100;
 
 /** Fields of the profile that a condition may name, without custom fields. */
@@ -55,10 +55,10 @@ const comparisons = [
   ...(['before', 'after', 'exists'] as const),
 ] as const;
 
-/** Ways to compare a time of the contact: it is never a text, and never missing. */
+/** Ways to compare a time of the contact, which is never a text and never missing. */
 const comparisonsOfTime: readonly string[] = ['before', 'after'];
 
-/** Returns whether a field can be compared so; an address is not a day. */
+/** Returns whether a field allows this comparison: an address, for example, is not a day. */
 function compares(name: unknown, comparison: string): boolean {
   const isOfTime = comparisonsOfTime.includes(comparison);
   if (times.includes(String(name))) return isOfTime;
