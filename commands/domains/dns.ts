@@ -1,5 +1,5 @@
-// `svc domains dns`. src/identity/domains/domains.ts has keys and records, verification.ts beside
-// it the look-ups.
+// `svc domains dns`. src/identity/domains/domains.ts has keys and records; verification.ts in that
+// folder looks the records up.
 import { Flags } from '@oclif/core';
 import {
   type DnsForm,

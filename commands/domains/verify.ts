@@ -1,5 +1,5 @@
-// `svc domains verify`. src/identity/domains/domains.ts has keys and records, verification.ts
-// beside it the look-ups.
+// `svc domains verify`. src/identity/domains/domains.ts has keys and records; verification.ts in
+// that folder looks the records up.
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
