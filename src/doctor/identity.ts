@@ -114,8 +114,7 @@ export const identityChecks: readonly Check[] = [
   { name: 'certificates', look: ({ app }) => checkCertificates(app) },
 ];
 
-// Look-ups of the records of domains, made anew by `svc doctor`: the stored states may be hours
-// old.
+// Looks up the records of domains again for `svc doctor`: the stored states may be hours old.
 
 /** Time for all look-ups together. */
 const lookUpMs = 10_000;

@@ -153,8 +153,8 @@ export const installationRoutes = {
   }),
 };
 
-// Uninstalling an extension: the credentials end for good, the endpoint goes with all queued
-// deliveries, and open proposals expire. The list of installed versions stays.
+// Uninstalls an extension: the credentials end for good, the endpoint and all queued deliveries are
+// deleted, and open proposals expire. The list of installed versions stays.
 
 /** Deletes an installation. @throws ResourceNotFoundError. */
 export async function uninstall(app: App, caller: Caller, id: string): Promise<Deleted> {

@@ -54,7 +54,7 @@ const listed = [
   'created_at',
 ] as const satisfies readonly (keyof VersionRow)[];
 
-/** A version in a list. */
+/** Columns of a version that a list shows. */
 export type ListedVersionRow = Pick<VersionRow, (typeof listed)[number]>;
 
 export const extensions = own.rowsOf('extensions', 'extension');

@@ -1,4 +1,4 @@
-// Every column with texts that the root key encrypts. A rotation encrypts each of them anew.
+// Every column with texts that the root key encrypts. A rotation encrypts all these texts again.
 // test/secrets/encrypted-columns.test.ts compares this table with a store that holds every kind of
 // secret, and with the calls of the cipher.
 import { objectKeyContext } from '../core/blobs/blobs.ts';

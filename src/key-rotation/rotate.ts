@@ -1,6 +1,6 @@
 // Replaces the root key while daemons run. Each step is a single commit, and the rows of
 // `root_keys` say which steps are done. So a rotation that was killed continues where it was, and
-// two at once do the same work.
+// two rotations at once do the same work.
 //
 //   step      | what it does                                             | killed after it, the next run
 //   ----------+----------------------------------------------------------+----------------------------------------
@@ -47,7 +47,7 @@ export interface Rotated {
   key: string;
   /** Id of the replaced key. */
   replaced: string | null;
-  /** Number of texts that this call encrypted anew. */
+  /** Number of texts that this call encrypted again. */
   rows: number;
   /** True if this call continued an earlier rotation. */
   wasResumed: boolean;

@@ -12,7 +12,7 @@ export interface EventProof {
   eventId: string;
   /** Number of events before it. */
   index: number;
-  /** In hex, the lowest first. */
+  /** Hashes in hex, from the leaf up. */
   hashes: string[];
 }
 

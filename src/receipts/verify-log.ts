@@ -1,5 +1,5 @@
-// Compares the log of an organization with the sealed tree: hashes each event anew, and the tree up
-// to the signed head. Names each event that differs from the sealed event.
+// Compares the log of an organization with the sealed tree: hashes each event again, and the tree
+// up to the signed head. Names each event that differs from the sealed event.
 //
 //   the log has                       | the tree has     | then
 //   ----------------------------------+------------------+--------------------------------------------

@@ -163,7 +163,7 @@ interface Act {
   organizationId: string;
   campaignId: string;
   way: 'opened' | 'clicked' | 'received';
-  /** Ms since 1970. */
+  /** Time from which acts count, ms since 1970. */
   since: number;
 }
 
@@ -219,10 +219,7 @@ export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
     .$narrowType<{ status: StoppedStatus }>(),
 );
 
-/**
- * The first open and the first click of a message by a person; null for an act that was not the
- * first.
- */
+/** Times of the first open and the first click of a message by a person; null for a later act. */
 export interface RecipientMark {
   run_id: string;
   contact_id: string;

@@ -24,7 +24,7 @@ const patienceMs = 2_000;
 export interface Readiness {
   url: string;
   isReady: boolean;
-  /** Null if it is ready. */
+  /** Reason why the daemon is not ready; null if it is. */
   problem: string | null;
   /** Process, version and commit; null if unknown. An earlier version names no commit. */
   pid: number | null;

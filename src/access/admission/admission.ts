@@ -30,7 +30,7 @@ const mostKnown = 10_000;
 
 /** Cached limits of an organization; null rates: the plan has no limit. */
 interface Known {
-  /** Null for a deleted organization. */
+  /** Name of the plan; null for a deleted organization. */
   plan: string | null;
 }
 

@@ -11,9 +11,8 @@
 const unitsPerToken = 1_000_000;
 
 /**
- * Largest distance of a level's time into the future that clocks of two machines explain: the
- * bucket waits for it. A larger distance means that the clock was set back, and the level's time is
- * ignored.
+ * Largest time by which a level may be in the future because the clocks of two machines differ: the
+ * bucket then waits. Further ahead, the clock was set back, and the time of the level is ignored.
  */
 const mostSkewMs = 5_000;
 

@@ -14,7 +14,7 @@ import { pausedText } from './quota.ts';
 export interface CapState {
   reason: DailyCap['reason'];
   emails: number;
-  /** Time when the cap ends by itself; null for never. */
+  /** Time when the cap ends automatically; null for never. */
   endsAt: string | null;
 }
 
@@ -23,9 +23,9 @@ export interface PlanState {
   name: string;
   plan: string;
   sendingStatus: Organization['sendingStatus'];
-  /** In requests; a batch counts once for each entry; null without a rate limit. */
+  /** Rate limit in requests; a batch counts once for each entry. Null without a rate limit. */
   rate: { perSecond: number; burst: number; burstPerKey: number } | null;
-  /** Null without a quota. `caps` begins with the cap in force. */
+  /** Today's quota; null without a quota. `caps` begins with the cap in force. */
   daily: {
     usedEmails: number;
     limitEmails: number;

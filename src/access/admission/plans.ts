@@ -6,7 +6,7 @@ import { type Rate, rateOf } from './buckets.ts';
 
 export type PlanLimits = Config['plans'][string];
 
-/** Both buckets of specification 8.1, as rates. */
+/** Rates of the buckets of an organization and of a key (specification 8.1). */
 export interface SendRates {
   readonly organization: Rate;
   readonly key: Rate;
@@ -38,7 +38,7 @@ const onFirstDay = 200;
 export interface DailyCap {
   reason: 'plan' | 'no-payment-method' | 'first-24-hours';
   emails: number;
-  /** Time when the cap ends by itself, ms since 1970; null for never. */
+  /** Time when the cap ends automatically, ms since 1970; null for never. */
   endsAtMs: number | null;
 }
 

@@ -24,7 +24,7 @@ export interface DaemonRow {
   beats: number;
   /** Ids of the root keys that the daemon has; null for a daemon of an earlier version. */
   root_keys: string | null;
-  /** JSON of src/access/admission/settings.ts; null for a daemon of an earlier version. */
+  /** Digests by settings.ts, as JSON; null for a daemon of an earlier version. */
   settings: string | null;
 }
 

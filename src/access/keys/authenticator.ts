@@ -60,7 +60,7 @@ export class Authenticator {
   async flushLastUsed(): Promise<void> {
     const used = this.#used;
     this.#used = new Map();
-    // Sorted: every daemon locks keys in this order.
+    // Sorted, because every daemon locks keys in this order.
     const entries = [...used].sort(([a], [b]) => (a < b ? -1 : 1));
     try {
       for (let i = 0; i < entries.length; i += mostTouchesPerWrite) {

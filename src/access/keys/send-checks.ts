@@ -41,9 +41,9 @@ export function mailboxRight(mailboxId: string): SendRight {
 
 /** A send with the caller that made it. */
 interface Authored {
-  /** Null for scheduled mail until the check `key` has found the key. */
+  /** Caller of the send. Null for scheduled mail, until the check `key` has found the key. */
   caller: Caller | null;
-  /** Null for mail that the service writes itself. */
+  /** Right that the send needs; null for mail that the service writes itself. */
   right: SendRight | null;
 }
 

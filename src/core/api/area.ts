@@ -18,7 +18,7 @@ export interface AreaRoute<
   Body extends z.ZodType,
   Output extends z.ZodType,
 > extends RouteParts<Params, Query, Headers, Body, Output> {
-  /** `read` for GET, `delete` for DELETE, else `write`, on the area's resource. */
+  /** Default: `read` for GET, `delete` for DELETE, else `write`, on the area's resource. */
   permission?: Permission;
   /**
    * Status of success. Default: 201 for a POST to a path without parameters, which creates

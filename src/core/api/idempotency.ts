@@ -7,7 +7,7 @@ import type { Route } from './route.ts';
 /** Name of the header in lower case. */
 export const keyHeader = 'idempotency-key';
 
-/** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */
+/** Schema of the header `Idempotency-Key`: 1 to 255 characters (specification 8.3). */
 export const idempotencyHeader = z.object({
   [keyHeader]: z
     .string()

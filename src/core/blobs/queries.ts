@@ -21,7 +21,7 @@ export type ObjectDriver = 'filesystem' | 's3';
 export type ObjectState = 'writing' | 'stored' | 'removing';
 
 export class BlobObjectRow {
-  /** `ORGANIZATION/DIGEST`: SHA-256 of the content, in hexadecimal digits. */
+  /** Key of an object, `ORGANIZATION/DIGEST`: the digest is SHA-256 of the content in hex. */
   key!: string;
   driver!: ObjectDriver;
   state!: ObjectState;

@@ -5,7 +5,7 @@ import { configKeys } from './keys.ts';
 
 /** Answers of the person. */
 export interface ProductionAnswers {
-  /** Absolute path. */
+  /** Absolute path of the data directory. */
   dataDir: string;
   /** Public name of the machine. */
   hostname: string;

@@ -1,6 +1,6 @@
 // Pages behind links that need no key: the token of a link is the permission. GET and HEAD render
-// the page and change nothing, as mail scanners follow links. POST makes the change and renders it
-// again, without cookie or redirect (RFC 8058 3.2). daemon/tracking/serve.ts lists the pages.
+// the page and change nothing, as mail scanners follow links. POST makes the change and renders the
+// page again, without cookie or redirect (RFC 8058 3.2). daemon/tracking/serve.ts lists the pages.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '../app.ts';
 import { brokenLink, type PageLook, recipientPageHeaders } from './recipient-page.ts';

@@ -1,6 +1,6 @@
 // The look of pages that recipients open from their mail, and the page of a broken link. The pages
-// have no script, and load only the logo of a brand. The policy allows exactly the styles of the
-// page by their hashes.
+// have no script, and load only the logo of a brand. Content-Security-Policy allows only the styles
+// of the page, by their hashes.
 import { hash } from 'node:crypto';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
 

@@ -31,7 +31,7 @@ export interface AuditedChange {
   actor: Actor;
   organizationId: string;
   action: AuditAction;
-  /** Null for a change of many resources at once. */
+  /** Id of the changed resource; null for a change of many resources. */
   resourceId: string | null;
   /** Details of the change; null and undefined values are left out. */
   details?: Details;

@@ -12,7 +12,7 @@ export interface LoggedEvent {
   subject: string;
   /** Set for a step of a single recipient; null for a step of the message. */
   recipientId: string | null;
-  /** Ms since 1970. */
+  /** Time of the event, ms since 1970. */
   timestamp: number;
 }
 

@@ -285,8 +285,8 @@ function leave(reader: Reader, floor: string): void {
 }
 
 /**
- * Continues a reader after the last published event. If that event has an id of a clock that ran
- * ahead, the reader also reads from the time at which the clock was set back.
+ * Continues a reader after the last published event. If a clock that ran ahead made the id of that
+ * event or of later events, the reader also reads from the time at which the clock was set back.
  */
 async function continueAfter(reader: Reader, after: string, edge: string): Promise<void> {
   const { app, overlapMs: overlap } = reader;

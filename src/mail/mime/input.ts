@@ -28,7 +28,7 @@ export interface ComposeAttachment {
 export interface ComposeInput {
   /** Message-ID as `<left@right>`, the same for every attempt. */
   messageIdHeader: string;
-  /** Milliseconds since 1970. */
+  /** Time of the field Date, ms since 1970. */
   date: number;
   from: Mailbox;
   to: readonly Mailbox[];

@@ -86,7 +86,7 @@ export interface MailAttachment {
 
 /** A machine-readable part, for the parsers of bounces, complaints and receipts. */
 export interface ReportPart {
-  /** `message/delivery-status`, `message/feedback-report`, `message/rfc822`, … */
+  /** Media type: `message/delivery-status`, `message/feedback-report`, `message/rfc822`, … */
   contentType: string;
   partNumber: string;
   /** Decoded text; for an attached message only the header block. At most 64 KB. */
@@ -104,7 +104,7 @@ export interface HeaderSummary {
   inReplyTo: string | null;
   /** References, oldest first, at most 100: the first, then the newest. */
   references: string[];
-  /** Milliseconds since 1970; null if absent or not a date. */
+  /** Time of the field Date, ms since 1970; null if the field is absent or not a date. */
   date: number | null;
 }
 
@@ -135,7 +135,7 @@ export interface ParsedMail extends HeaderSummary {
   parsingErrors: ParsingError[];
   /**
    * Set if the worker ended before it finished the mail, so that a repeat may find more. `before`:
-   * the worker had not begun with this mail, which is then not the cause. `within`: it had.
+   * the worker had not begun this mail, which is not the cause. `within`: it had begun.
    */
   cutShort?: 'before' | 'within';
   /** Words for full-text search (src/platform/full-text); absent if parsing was cut short. */

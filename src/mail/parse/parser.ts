@@ -102,7 +102,7 @@ function refuse(why: Refusal): Error {
   return new CapacityError(message, seconds, { reason: 'capacity-parser' });
 }
 
-/** A mail in a worker, with the projection without the reply split once the worker sent it. */
+/** A mail in a worker. Once the worker sent it, also the projection without the reply split. */
 interface LostMail {
   raw: Buffer;
   options: ParseOptions;

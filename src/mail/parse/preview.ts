@@ -1,4 +1,4 @@
-// The first words of a mail, which lists show beside the subject.
+// Returns the first words of a mail, which lists show beside the subject.
 import { cleanLine } from '../mime/headers/header-fields.ts';
 import type { ParsedMail } from '../mime/parsed-mail.ts';
 

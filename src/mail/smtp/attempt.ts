@@ -87,7 +87,7 @@ export class Attempt {
       if (index > 0 && this.#isOver()) break;
       await this.#tryHost(index, false);
     }
-    // With several hosts, the next host already was a second attempt.
+    // If there are several hosts, the next host was already the second attempt.
     const isOnlyHost = hosts.length === 1 && record.pending.length > 0;
     const mayRepeat = this.#isLost && !this.#isRepeated && !this.#means.shutdown.aborted;
     if (isOnlyHost && mayRepeat) await this.#tryHost(0, true);

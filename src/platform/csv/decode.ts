@@ -16,7 +16,7 @@ const windows1252 = new TextDecoder('windows-1252');
 /** Windows-1252 has no character at these five places. */
 const unassigned = /[\x81\x8d\x8f\x90\x9d]/g;
 /**
- * Rows of accented letters that are words of a different alphabet: "Ивано" in Windows-1251 is
+ * A run of accented letters that is a word of a different alphabet: "Ивано" in Windows-1251 is
  * "Èâàíî".
  */
 const foreignWord = /[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{5}|[^\0-\x7f]{7}/;

@@ -6,7 +6,7 @@ import { foldCase } from '../runtime/fold-case.ts';
 
 /** An address in normal form, without angle brackets. */
 export interface MailAddress {
-  /** `localPart@domain`. */
+  /** Whole address: `localPart@domain`. */
   email: string;
   /** Dot-atom, or a quoted string where RFC 5321 4.1.2 needs one; NFC if it is not ASCII. */
   localPart: string;

@@ -76,7 +76,7 @@ export class DnsError extends Error {
 /** Time-outs of a server in each round, in ms. */
 export const patience = {
   usual: [5_000, 3_000],
-  /** For a query with a waiting client: a lost question is soon repeated. */
+  /** Time-outs for a query with a waiting client, which soon repeat a lost question. */
   short: [500, 1_000],
 } as const;
 /** Most servers used from the list. A caller gives up before later servers are asked. */

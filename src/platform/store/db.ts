@@ -41,7 +41,7 @@ export interface Store {
    */
   write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
   /**
-   * Runs a read for an organization that takes longer in a larger store. It sees only committed
+   * Runs a read, such as a search, with a cost that grows with the store. It sees only committed
    * data and does not block the event loop.
    * @throws OverdueError (aside.ts) after 500 ms; CapacityError if the read gets no place
    * (aside.ts).

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isoTime } from '../../platform/runtime/clock.ts';
 
 export interface ClockFile {
-  /** Ms since 1970. */
+  /** Time of the clock, ms since 1970. */
   now: number;
   /** Base address of the running daemon; null while none runs. */
   url: string | null;

@@ -93,7 +93,7 @@ export function readSelector(text: string): Selector | null {
       specificity += name === '*' ? 0 : 1;
     } else return null;
   }
-  // `:hover` and the like at the element itself: a reader cannot act on an unseen element.
+  // A rule with `:hover` on the element itself: readers cannot act on unseen elements.
   if (acting === last) return null;
   const applies = acting ? 'sometimes' : isUnsure ? 'unsure' : 'always';
   return { compounds, specificity, applies };

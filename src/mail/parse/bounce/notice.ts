@@ -126,7 +126,7 @@ function readParagraphs(lines: string[], isOther: (address: string) => boolean):
   for (const line of lines) {
     const opened = leading.exec(line);
     const named = emailOf(opened ?? labelled.exec(line));
-    // A summary (`To: joe@…`) has already named the address, so its paragraph continues.
+    // A label with the present address (`To: joe@…`) does not begin a new paragraph.
     const isAgain = named === current?.email && opened === null;
     if (named !== null && !isOther(named) && !isAgain) {
       if (paragraphs.size === maxRecipients) break;

@@ -18,7 +18,7 @@ export interface WorkerThreadOptions<Report> {
   /** Heap limit in MB. A thread that needs more ends, but not the daemon. */
   heapMb?: number;
   youngMb?: number;
-  /** `workerData` of the thread. */
+  /** Data that the thread finds as `workerData`. */
   data?: unknown;
   onReport?(report: Report): void;
   /** Called once, when the thread accepts no more orders. `error`: not caught in the thread. */

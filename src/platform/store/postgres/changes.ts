@@ -146,7 +146,7 @@ export class ChangeChannel {
       const patience = sleep(this.#clock, aliveEachMs).then(() => false);
       const isAlive = await Promise.race([this.#ask(client, 'select 1'), patience]);
       if (isAlive) cancel = askLater();
-      // With an open query, `end` does not wait for the server.
+      // `end` does not wait for the server while a query is open.
       else await client.end();
     };
     const askLater = () => this.#clock.after(aliveEachMs, () => void ask());

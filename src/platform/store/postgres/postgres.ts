@@ -148,7 +148,7 @@ export async function openPostgres(
     // A pooler refuses connections with such settings, so each transaction sets them there.
     ...(!isPooled && { idle_in_transaction_session_timeout: abandonedMs }),
     ...(!isPooled && statementMs !== null && { statement_timeout: statementMs }),
-    // For a server that accepts the statement but does not answer.
+    // Ends the wait for a server that accepts the statement but does not answer.
     ...(statementMs !== null && { query_timeout: statementMs + silenceMs }),
   });
   const opening = isPooled
