@@ -32,10 +32,7 @@ const passingFileSystems: ReadonlyMap<number, string> = new Map([
   [0x794c7630, 'the overlay of a container, which is deleted with the container'],
 ]);
 
-/**
- * Returns a description of a file system that loses files at a restart; null for other file
- * systems.
- */
+/** Returns a description of a file system that loses files at a restart; null for the rest. */
 export function passingFileSystemOf(type: number): string | null {
   return passingFileSystems.get(type) ?? null;
 }

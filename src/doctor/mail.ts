@@ -10,10 +10,7 @@ import { greetingOf } from './network.ts';
 const smtpPort = 25;
 const mostAddresses = 4;
 
-/**
- * Blocklists with the status of an entry: `fail` if many receivers refuse mail of a listed address,
- * `warn` if some do.
- */
+/** Blocklists with the status of an entry: `fail` if many receivers refuse, `warn` if some do. */
 const blocklists: readonly (readonly [string, 'fail' | 'warn'])[] = [
   ['zen.spamhaus.org', 'fail'],
   ['bl.spamcop.net', 'fail'],
@@ -31,10 +28,7 @@ const isDirect = ({ config }: App) => config.delivery.mode === 'direct';
 const notDirect = 'mail does not leave this machine for the servers of receivers';
 
 const spamhaus = 'zen.spamhaus.org';
-/**
- * Answers of Spamhaus for the PBL: address ranges that should send no mail directly, by their
- * owner.
- */
+/** Answers of Spamhaus for the PBL: ranges that send no mail directly, by their owner. */
 const policyListed = ['127.0.0.10', '127.0.0.11'];
 
 /** Returns the public addresses of our own host name. */

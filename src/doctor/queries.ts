@@ -1,5 +1,4 @@
-// All SQL on `service_findings`, the findings of the daily examination. Also reads facts of the
-// store.
+// All SQL on `service_findings`, the findings of the daily examination. Also facts of the store.
 import { sql } from 'kysely';
 import { type Db, engineOf, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';

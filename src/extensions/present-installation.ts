@@ -22,8 +22,7 @@ export async function presentInstallations(
 ): Promise<Installation[]> {
   if (rows.length === 0) return [];
   const unique = (ids: (string | null)[]) => [...new Set(ids.flatMap((id) => id ?? []))];
-  // An installation has the name of the key: the maker may rename the extension, but not an
-  // installation.
+  // Named like the key, since the maker may rename the extension but not an installation.
   const keyNames = await findKeyNames(db, unique(rows.map((row) => row.key_id)));
   const endpointIds = unique(rows.map((row) => row.endpoint_id));
   const extensions = await findByIds(db, unique(rows.map((row) => row.extension_id)));
@@ -67,8 +66,7 @@ export async function presentInstallation(db: Db, row: InstallationRow): Promise
 }
 
 /**
- * Returns an installation as events show it: without the path of the URL, which may contain a
- * token.
+ * Returns an installation as events show it: without the path of the URL, which may have a token.
  */
 export function withoutUrl(installation: Installation): Installation {
   const { webhook } = installation;
@@ -76,8 +74,7 @@ export function withoutUrl(installation: Installation): Installation {
 }
 
 /**
- * Returns an installation as this caller may see it: only callers with `extensions:write` see the
- * whole URL.
+ * Returns an installation as this caller may see it: only with `extensions:write` the whole URL.
  */
 export function shownTo({ permissions }: Pick<Caller, 'permissions'>, installation: Installation) {
   return allows(permissions, 'extensions:write') ? installation : withoutUrl(installation);

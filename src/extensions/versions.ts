@@ -196,10 +196,7 @@ export function precedenceOf(text: string): string | null {
   return parsed.version + build === text ? parsed.version : null;
 }
 
-/**
- * Returns the highest release; without a release, the last published prerelease; null for an empty
- * list.
- */
+/** Returns the highest release; else the last published prerelease; null for an empty list. */
 export function latestOf<Version extends Ordered>(versions: readonly Version[]): Version | null {
   const releases = versions.filter(({ precedence }) => semver.prerelease(precedence) === null);
   const [highest] = releases.sort((a, b) => semver.rcompare(a.precedence, b.precedence));

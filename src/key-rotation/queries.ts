@@ -13,10 +13,7 @@ function staleIn({ column }: EncryptedColumn, prefix: string) {
     and ${sql.ref(column)} not like ${`${prefix}%`}`;
 }
 
-/**
- * Locks and returns texts that lack the prefix of the key in force, from rows after `after` in the
- * order of ids.
- */
+/** Locks and returns texts that lack the prefix, from rows after `after` in the order of ids. */
 export async function lockStaleTexts(
   db: Db,
   of: EncryptedColumn,

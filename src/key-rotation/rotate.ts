@@ -86,10 +86,7 @@ export async function rotateRootKey(
   };
 }
 
-/**
- * Refuses if keys come from the environment on SQLite: a daemon there cannot report that it has the
- * new key.
- */
+/** Refuses if keys come from the environment on SQLite: a daemon cannot report the new key. */
 function refuseUnreachable({ store, secrets, config }: App): void {
   if (store.kind !== 'sqlite' || secrets.source.file !== null) return;
   if (isDaemonRunning(storeLocation(config.database.url, config.dataDir)) === false) return;

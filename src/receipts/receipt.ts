@@ -59,8 +59,7 @@ async function sealedLog(app: App, organizationId: string, id: string) {
     const tree = await sealLog(app, organizationId);
     if (!tree) throw new ResourceNotFoundError('message', id);
     const deliveries = await findDeliveries(db, [id]);
-    // An event was recorded meanwhile: the seal and the attempts may be newer than the rows. Reads
-    // again.
+    // Otherwise an event was recorded meanwhile, and seal or attempts are newer than the rows.
     if ((await countNow()) === count) return { rows, count, tree, deliveries };
   }
   throw new ConflictError('message', 'Events of the message come too fast: ask again');

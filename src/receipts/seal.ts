@@ -175,8 +175,7 @@ async function sealLeaves(app: App, organizationId: string, next: NextSeal): Pro
 }
 
 /**
- * Returns the signed tree with the new leaves, and the tiles that change. Without leaves, returns
- * no tree.
+ * Returns the signed tree with the new leaves, and the tiles that change. Without leaves, no tree.
  */
 async function growTree(
   app: App,

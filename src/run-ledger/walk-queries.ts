@@ -112,10 +112,7 @@ export async function endLeases(db: Db, worker: string | null): Promise<void> {
 /** Ends leases that would end after `latest`. */
 export const bringRunLeasesToPresent = own.toPresent('campaign_runs', 'leased_until');
 
-/**
- * Makes runs due now that wait for a time after `latest`. Runs scheduled by a person keep their
- * time.
- */
+/** Makes runs due now that wait for a time after `latest`. Runs with a chosen time keep it. */
 export const bringRunsToPresent = own.change((db, now: number, latest: number) =>
   db
     .updateTable('campaign_runs')

@@ -1,6 +1,6 @@
 // Records the running daemon of a data directory, for commands: `daemon.json` names process,
-// address and store. Without it, a command with a different database.url would work on a store that
-// the daemon does not use.
+// address and store. Without it, a command with a different database.url would use a store without
+// a daemon.
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,8 +20,7 @@ export interface RunningDaemon {
 
 /**
  * Returns the identity of a store; null before its first start. A copy on the other engine has a
- * different identity, because work on the copy is lost. The digest hides the id of the
- * organization.
+ * different identity, as work on it is lost. The digest hides the id of the organization.
  */
 export async function storeIdOf(db: Db): Promise<string | null> {
   const first = await findFirstOrganization(db);
@@ -73,8 +72,7 @@ function readDaemon(dataDir: string): RunningDaemon | null {
 
 /**
  * Returns the living daemon of the directory. Ignores the file of a killed daemon, even if its pid
- * belongs to a new process. Where the kernel names no start time, `pidAt` asks the daemon's address
- * for the pid.
+ * belongs to a new process. Without a start time, `pidAt` asks the daemon for the pid.
  */
 export async function findRunningDaemon(
   dataDir: string,

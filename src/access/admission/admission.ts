@@ -104,8 +104,7 @@ export class Admission {
   }
 
   /**
-   * Starts the heartbeats by which the daemons of a store know each other. Only the daemon calls
-   * it, before it listens.
+   * Starts the heartbeats by which daemons know each other. The daemon calls it before it listens.
    */
   start(): Promise<void> {
     return this.#peers.start();
@@ -203,8 +202,7 @@ export class Admission {
    */
   async #drawInCompany(drawing: SharedDraw, now: number): Promise<number> {
     const { buckets, returned, tokens, leaving } = drawing;
-    // Without this refill, an empty bucket would stay empty until a clock that was set back has
-    // caught up.
+    // Without this, an empty bucket stays empty until a clock that was set back has caught up.
     for (const bucket of buckets) refill(bucket, now);
     const isEmpty = returned === 0 && waitMs(buckets, 1 + leaving, now) > 0;
     return isEmpty ? waitMs(buckets, tokens + leaving, now) : this.#drawShared(drawing);

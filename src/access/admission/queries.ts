@@ -114,10 +114,7 @@ export async function beat(
 /** Returns the daemons with their heartbeats. */
 export const selectDaemons = own.all((db) => db.selectFrom('daemons').selectAll());
 
-/**
- * Deletes rows of daemons. Skips rows that a daemon writes now: two daemons that delete each other
- * would deadlock.
- */
+/** Deletes rows of daemons. Skips rows that a daemon writes now, to avoid deadlocks. */
 export async function deleteDaemons(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tables<AdmissionTables>(db)

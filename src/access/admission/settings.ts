@@ -10,10 +10,7 @@ import { fromJson } from '../../platform/store/db.ts';
 import type { DaemonRow } from './queries.ts';
 
 const shared = /^(delivery|health|plans|receipts|retention|storage|webhooks)(\.|$)/;
-/**
- * Settings that may differ between machines. `delivery.providersFile` is a path: the content may be
- * the same.
- */
+/** Settings that may differ between machines. Contents of `delivery.providersFile` may agree. */
 const ofOneDaemon = new Set([
   'delivery.hostname',
   'delivery.maxConnections',

@@ -35,10 +35,7 @@ export class Authenticator {
     this.#known = knownKeys(app);
   }
 
-  /**
-   * Returns null for a malformed, unknown, revoked or expired key. All get the same answer with
-   * 401.
-   */
+  /** Returns null for a malformed, unknown, revoked or expired key. All are answered with 401. */
   async authenticate(plaintext: string): Promise<Caller | null> {
     return isKeyText(plaintext) ? this.authenticateHash(hashKey(plaintext)) : null;
   }

@@ -51,8 +51,7 @@ export interface Place {
 const mailboxesPath = '/v1/mailboxes';
 
 /**
- * Paths that a key bound to mailboxes may read: the answers have only these mailboxes, and their
- * actions and events.
+ * Paths that a key bound to mailboxes may read: answers have only these mailboxes and their events.
  */
 const cutPaths = [mailboxesPath, '/v1/mailbox-actions', '/v1/events/stream'];
 
@@ -93,10 +92,7 @@ export function beyondMailboxes(): ForbiddenError {
   );
 }
 
-/**
- * Refuses a mailbox to which the key is not bound. bound-keys.ts of mailboxes checks constraints on
- * a namespace.
- */
+/** Refuses a mailbox to which the key is not bound. bound-keys.ts checks namespaces. */
 function outsideMailboxes(
   { constraints }: Caller,
   place: Place | undefined,
@@ -202,10 +198,7 @@ function limitsFrom({ senders, domains }: KeyConstraints): boolean {
   return senders !== undefined || domains !== undefined;
 }
 
-/**
- * Address in a field besides From that also names an origin; `email` is null if the field names no
- * address.
- */
+/** Address of origin in a field besides From; `email` is null without an address. */
 export interface ClaimedOrigin {
   field: string;
   email: string | null;

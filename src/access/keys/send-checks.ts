@@ -47,10 +47,7 @@ interface Authored {
   right: SendRight | null;
 }
 
-/**
- * Refuses due mail of a revoked key. Reads the current rights of the key for the checks that
- * follow.
- */
+/** Refuses due mail of a revoked key. Reads the rights of the key for later checks. */
 export const revokedKeyCheck: SendCheck<
   'due',
   Authored & { organizationId: string; keyId: string | null }

@@ -15,10 +15,7 @@ const mostKept = 100_000;
 /** Times of mails, by folded address. */
 const mailTimes = perApp((_app: App) => recentlyUsed<number[]>(mostKept));
 
-/**
- * Reserves a mail to an address in the last day; false beyond `mostADay`. `address` is normalized
- * by `foldAddress`.
- */
+/** Reserves a mail to an address, in form of `foldAddress`; false beyond `mostADay`. */
 export function takeMail(app: App, address: string, now: number): boolean {
   const times = mailTimes(app);
   // If the clock was set back, mails more than a day ahead are ignored.

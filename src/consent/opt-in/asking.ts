@@ -99,10 +99,7 @@ export function checkAskingAny(app: App, caller: Caller, groupId: string): Promi
   }, 'quiet');
 }
 
-/**
- * Returns the addresses among these that unsubscribed from a group. All are normalized by
- * `foldAddress`.
- */
+/** Returns the addresses among these that unsubscribed from a group. In form of `foldAddress`. */
 export async function addressesLeft(
   trx: Db,
   { id, organization_id }: UnsubscribeGroupRow,
@@ -182,8 +179,7 @@ export function added(
   const member = row.status === 'removed' ? { ...row, status: 'pending' as const } : row;
   if (isBlocked) return { row: { ...member, due_at: null }, result: 'blocked' };
   if (row.mails >= mostMails) return { row: member, result: 'limit' };
-  // The absolute difference is used, so that a clock that was set back delays the next mail no
-  // longer than usual.
+  // Absolute, so that a clock that was set back delays the next mail no longer than usual.
   const isRecent = row.mailed_at !== null && Math.abs(now - row.mailed_at) < mailEveryMs;
   if (isRecent) return { row: member, result: 'recent' };
   const due = { due_at: now, key_id: keyId, wait_reason: null, texts: toJson(texts) };

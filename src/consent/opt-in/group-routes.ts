@@ -47,8 +47,7 @@ export const unsubscribeGroupRoutes = nounRoutes(at, '/v1/unsubscribe-groups', {
   },
 });
 
-// Deletes unsubscribe groups with their members. src/people/unsubscribe-groups has the groups
-// themselves.
+// Deletes unsubscribe groups with their members. src/people/unsubscribe-groups has the groups.
 
 /** Confirmations deleted per transaction. */
 const rowsPerTransaction = 5_000;

@@ -46,8 +46,7 @@ export async function askImported(
     const folded = new Map(found.map(({ id, email }) => [id, foldAddress(email ?? '')]));
     const left = await addressesLeft(trx, group, [...folded.values()]);
     const rows = ids.map((id, at) => {
-      // A file is not a new request of the person, so a person that unsubscribed is not asked
-      // again.
+      // A file is not a new request of the person, so people that unsubscribed are not asked.
       const hasLeft = left.has(folded.get(id) ?? '');
       const standing = { isBlocked: hasLeft, hasLeft };
       const asking = { now, keyId, texts };

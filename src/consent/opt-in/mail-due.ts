@@ -202,10 +202,7 @@ async function callersOf(
   return callers;
 }
 
-/**
- * Returns a function that tells whether a recipient elsewhere could not open the link, since it has
- * no public address.
- */
+/** Returns a function that tells whether a recipient elsewhere could not open the link. */
 async function lostLinks(
   app: App,
   trx: Db,

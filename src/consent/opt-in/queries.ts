@@ -135,8 +135,7 @@ export const removeMembers = own.change((db, groupId: string, contactIds: readon
 );
 
 /**
- * Deletes rows of a group that is being deleted, in the order of contacts. Returns the number of
- * deleted rows.
+ * Deletes rows of a group that is being deleted, in the order of contacts. Returns their number.
  */
 export const deleteConfirmations = own.change((db, groupId: string, limit: number) =>
   db

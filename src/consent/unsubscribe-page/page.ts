@@ -24,9 +24,7 @@ export interface ListedGroup {
   isOn: boolean;
 }
 
-/**
- * A change that the recipient just made to a listed group; `gone` if the group no longer exists.
- */
+/** A change that the recipient just made to a listed group; `gone` if the group was deleted. */
 export type Change = { name: string; isOn: boolean } | 'gone';
 
 export interface LeavePageNames {
@@ -104,10 +102,7 @@ function drawButton(button: Button): string {
   return pageButton(button, button.action === 'leave' ? 'first' : '');
 }
 
-/**
- * Renders a group. `canChange` is false while the recipient gets no mail at all: the group's state
- * then has no effect.
- */
+/** Renders a group. `canChange` is false while all mail is off: the state then has no effect. */
 function drawGroup({ id, name, description, isOn }: ListedGroup, canChange: boolean): string {
   const about = description === null ? '' : `<span>${escapeHtml(description)}</span>`;
   const state = isOn && canChange ? 'You get it.' : 'You do not get it.';

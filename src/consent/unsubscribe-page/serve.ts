@@ -53,8 +53,7 @@ export const leavingPage = linkPage({
       return { notice: null };
     }
     const group = await unsubscribeGroups.find(app.store.db, leaver.organizationId, groupId);
-    // A listed group must exist. The message's own group may be deleted, since the token proves
-    // that it existed.
+    // A listed group must exist. The message's own group may be deleted: the token proves it.
     if (!group) return { notice: 'gone' };
     await carryOut(app, { ...leaver, groupId, scope }, leaves);
     return { notice: { name: group.name, isOn: !leaves } };

@@ -33,10 +33,7 @@ export async function updateDetails(db: Db, id: string, details: string | null):
     .execute();
 }
 
-/**
- * Deletes the details of up to `limit` entries of a resource. Returns the number of changed
- * entries.
- */
+/** Deletes the details of up to `limit` entries of a resource. Returns the number of entries. */
 export async function clearDetails(
   trx: Db,
   organizationId: string,
@@ -58,10 +55,7 @@ export async function clearDetails(
   return Number(numUpdatedRows);
 }
 
-/**
- * Deletes the oldest entries made before `before`, up to `limit`. Returns the number of deleted
- * entries.
- */
+/** Deletes up to `limit` of the oldest entries before `before`. Returns their number. */
 export async function deleteOldEntries(trx: Db, before: number, limit: number): Promise<number> {
   const old = tables<AuditTables>(trx)
     .selectFrom('audit_entries')

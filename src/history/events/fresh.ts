@@ -1,16 +1,12 @@
 // Events as they are recorded, for the sealer (src/receipts/sealer.ts): their number in each
 // organization, and their hashes, so that the sealer need not read the events again. Events of a
-// transaction that is rolled back stay here too, which is harmless: a hash is used only for an
-// event in the store.
+// transaction that is rolled back stay too: a hash is used only for an event in the store.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { type Hash, leafHash, leafText } from './leaf.ts';
 import type { LogRow } from './log-queries.ts';
 
-/**
- * Most hashes kept: a few seconds at the highest rate. Further events are read again from the
- * store.
- */
+/** Most hashes kept: a few seconds at the highest rate. Further events are read again. */
 export const mostHashes = 50_000;
 
 class FreshEvents {

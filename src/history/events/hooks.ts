@@ -34,10 +34,7 @@ export type MessagePresenter = (
 export interface EventSink {
   /** If set, the sink receives no steps of messages. */
   readonly resourcesOnly?: true;
-  /**
-   * Tells whether the sink wants events of this organization. It is called for each event, so it
-   * must read memory only.
-   */
+  /** Tells whether the sink wants events of this organization. Called often: reads only memory. */
   wants(app: App, organizationId: string): boolean;
   /** Receives the wanted events; an error thrown here fails the change that they report. */
   take(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void>;

@@ -48,9 +48,7 @@ export interface Start {
   since?: number | undefined;
   types?: readonly string[] | undefined;
   subject?: string | undefined;
-  /**
-   * Restricts the events to some resources: returns the ids among these that the reader may see.
-   */
+  /** Restricts the events to some resources: returns the visible ids among these. */
   reach?: Reach | undefined;
 }
 
@@ -222,8 +220,7 @@ export async function takeFresh(reader: Reader): Promise<Fresh> {
   main.places = main.places.filter(({ id }) => id < edge);
   const settledBefore = main.readTo ? overlapOf(main.readTo) : firstIdAt('event', now - overlap);
   fresh.push(...publish(main, settledBefore));
-  // A transaction begun before a jump may end after a transaction begun later, so places are
-  // sorted.
+  // A transaction begun before a jump may end after a later transaction, so places are sorted.
   if (running !== null) fresh.sort(inOrder);
 
   reader.floor = max(reader.floor, settledBefore);

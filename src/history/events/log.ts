@@ -67,9 +67,7 @@ export async function dataOfEntries(
 
 type Reading = Pick<Caller, 'installation' | 'permissions'>;
 
-/**
- * Presents the event as in the API. An installation sees only the parts that the permissions show.
- */
+/** Presents the event as in the API. An installation sees only permitted parts. */
 function itemOf(
   { installation, permissions }: Reading,
   entry: LogEntry,

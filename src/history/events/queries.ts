@@ -154,10 +154,7 @@ export function selectEvent(
     .executeTakeFirst();
 }
 
-/**
- * Facts of an erased event. The hash in the sealed log is still the hash of the data before the
- * erasure.
- */
+/** Facts of an erased event. The sealed log keeps the hash of the earlier data. */
 const erasedFacts = JSON.stringify({ erased: true });
 
 /** Tells whether the data of an event was erased. */

@@ -17,9 +17,7 @@ export const eventPattern = z.string().refine(isKnownPattern, noPattern);
 
 const longestFilter = 4_000;
 
-/**
- * Patterns in a query, separated by commas. Parsed into the kinds, or into undefined for all kinds.
- */
+/** Patterns in a query, separated by commas. Parsed into kinds, or undefined for all kinds. */
 export const eventFilter = z
   .string()
   .max(longestFilter)

@@ -54,9 +54,7 @@ function namesIds(name: string): boolean {
   return (name === 'id' || name.endsWith('Id')) && name !== ofCallers;
 }
 
-/**
- * Returns the ids in a value: an id, a list of ids, or an object with ids; undefined without ids.
- */
+/** Returns the ids in a value: an id, a list of ids, or an object with ids; else undefined. */
 function idsOf(name: string, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return namesIds(name) && isId(value) ? value : undefined;
   if (typeof value !== 'object' || value === null) return undefined;

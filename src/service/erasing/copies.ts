@@ -107,10 +107,7 @@ const eraseCampaign: Erase = async (trx, { id, organization_id: organizationId }
   return { isDone: false };
 };
 
-/**
- * Merges the full-text index, which keeps deleted words until then; `about` records whether the
- * merge has begun.
- */
+/** Merges the full-text index without deleted words; `about` records whether this has begun. */
 const eraseWords: Erase = async (trx, { about }) => {
   const { isBegun = false } = fromJson<{ isBegun?: boolean }>(about);
   return { isDone: await mergeWords(trx, isBegun), about: { isBegun: true } };
