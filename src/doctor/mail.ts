@@ -28,7 +28,7 @@ const isDirect = ({ config }: App) => config.delivery.mode === 'direct';
 const notDirect = 'mail does not leave this machine for the servers of receivers';
 
 const spamhaus = 'zen.spamhaus.org';
-/** Answers of Spamhaus for the PBL: ranges that send no mail directly, by their owner. */
+/** Answers of Spamhaus for the PBL: ranges whose owner says that they send no mail. */
 const policyListed = ['127.0.0.10', '127.0.0.11'];
 
 /** Returns the public addresses of our own host name. */

@@ -74,7 +74,7 @@ export function withoutUrl(installation: Installation): Installation {
 }
 
 /**
- * Returns an installation as this caller may see it: only with `extensions:write` the whole URL.
+ * Returns an installation as this caller may see it: the whole URL only with `extensions:write`.
  */
 export function shownTo({ permissions }: Pick<Caller, 'permissions'>, installation: Installation) {
   return allows(permissions, 'extensions:write') ? installation : withoutUrl(installation);

@@ -10,7 +10,9 @@ import { fromJson } from '../../platform/store/db.ts';
 import type { DaemonRow } from './queries.ts';
 
 const shared = /^(delivery|health|plans|receipts|retention|storage|webhooks)(\.|$)/;
-/** Settings that may differ between machines. Contents of `delivery.providersFile` may agree. */
+/**
+ * Settings that may differ between machines. Two `delivery.providersFile` may have equal content.
+ */
 const ofOneDaemon = new Set([
   'delivery.hostname',
   'delivery.maxConnections',

@@ -1,6 +1,6 @@
 // Draws from rate-limit buckets that several daemons share on one PostgreSQL. The buckets are rows,
 // locked for one short transaction that all draws of a moment share, so draws are exact over all
-// daemons. Other daemons only take tokens: the bucket in memory is an upper bound, and may refuse.
+// daemons. Other daemons only take tokens: the bucket in memory is an upper bound and can refuse.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { InternalError } from '../../platform/errors.ts';

@@ -99,7 +99,7 @@ export function checkAskingAny(app: App, caller: Caller, groupId: string): Promi
   }, 'quiet');
 }
 
-/** Returns the addresses among these that unsubscribed from a group. In form of `foldAddress`. */
+/** Returns the addresses among these that unsubscribed from a group. Both are by `foldAddress`. */
 export async function addressesLeft(
   trx: Db,
   { id, organization_id }: UnsubscribeGroupRow,
