@@ -130,10 +130,12 @@ function ownersInWords(owners: readonly string[]): string {
     .join(', ');
 }
 
+/** Lists packages with the licence that the lock file has: some may not be installed here. */
 function dependencyRows(list: 'dependencies' | 'devDependencies'): string[][] {
+  const { packages } = JSON.parse(read('package-lock.json'));
   return Object.keys(JSON.parse(read('package.json'))[list]).map((name) => [
     `\`${name}\``,
-    JSON.parse(read(`node_modules/${name}/package.json`)).license,
+    packages[`node_modules/${name}`].license,
   ]);
 }
 
