@@ -84,7 +84,10 @@ export const receipt = z
     summarySignature: base64.meta({ description: 'Ed25519 signature of the summary' }),
     head: head.describe('Signed state of the log'),
   })
-  .meta({ id: 'Receipt' });
+  .meta({
+    id: 'Receipt',
+    description: 'Proof of the events of a message, which programs check without the service',
+  });
 export type Receipt = z.output<typeof receipt>;
 
 const receiptOfVersion1 = receipt

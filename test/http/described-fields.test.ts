@@ -71,6 +71,12 @@ describe('the fields of the document', () => {
     expect(missing.map(({ place }) => place)).toEqual([]);
   });
 
+  it('stand in named schemas with a description each', () => {
+    const schemas = Object.entries(document.components.schemas);
+    const bare = schemas.filter(([, { description }]) => typeof description !== 'string');
+    expect(bare.map(([name]) => name)).toEqual([]);
+  });
+
   it('have a description that says more than the name', () => {
     const repeating = fields.filter(
       ({ name, description = '' }) => letters(description) === letters(name),

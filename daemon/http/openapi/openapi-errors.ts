@@ -5,10 +5,11 @@ import type { JsonSchema } from './openapi-schemas.ts';
 
 /** Schemas of the error objects, by `_tag`. */
 export const errorSchemas: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
-  [...errorKinds].map(([tag, { fields, optional = [] }]) => [
+  [...errorKinds].map(([tag, { fields, optional = [], answers, sendAnswers }]) => [
     tag,
     {
       type: 'object',
+      description: Object.values({ ...answers, ...sendAnswers })[0]?.[1],
       properties: {
         _tag: { type: 'string', const: tag, description: 'Kind of the error' },
         ...fields,

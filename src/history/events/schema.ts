@@ -99,7 +99,7 @@ export const kindOutput = z
     schema: data.meta({ description: 'JSON Schema (draft 2020-12) of `data`' }),
     sample: data.meta({ description: 'An example of `data`' }),
   })
-  .meta({ id: 'EventKind' });
+  .meta({ id: 'EventKind', description: 'A kind of event with the schema of its data' });
 
 export const kindList = z.object({ items: z.array(kindOutput).describe('All kinds of events') });
 

@@ -135,7 +135,7 @@ const dnsRecord = z
       description: 'For the record of a replaced DKIM key: when it may be removed',
     }),
   })
-  .meta({ id: 'DnsRecord' });
+  .meta({ id: 'DnsRecord', description: 'A DNS record to publish, with the last check' });
 
 export const dnsRecordList = z.object({
   items: z.array(dnsRecord).describe('DNS records of the domain'),

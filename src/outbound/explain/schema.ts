@@ -61,7 +61,10 @@ const recipientExplanation = z
     attemptCount: z.number().describe('Number of attempts so far'),
     attempts: z.array(attempt).meta({ description: 'The latest attempts, oldest first' }),
   })
-  .meta({ id: 'RecipientExplanation' });
+  .meta({
+    id: 'RecipientExplanation',
+    description: 'State and next step of the delivery to a recipient, in words',
+  });
 export type RecipientExplanation = z.output<typeof recipientExplanation>;
 
 export const messageExplanation = z

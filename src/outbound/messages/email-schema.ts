@@ -134,5 +134,8 @@ export const emailProjection = z
       .optional()
       .describe('Signed URLs of the parts, if the request asks for them'),
   })
-  .meta({ id: 'EmailProjection' });
+  .meta({
+    id: 'EmailProjection',
+    description: 'A message as an email, with header fields, text and checks',
+  });
 export type EmailProjection = z.output<typeof emailProjection>;

@@ -95,7 +95,7 @@ export const attempt = z
       .optional()
       .meta({ description: 'Rule that proved the name of the server that accepted it' }),
   })
-  .meta({ id: 'DeliveryAttempt' });
+  .meta({ id: 'DeliveryAttempt', description: 'An attempt to hand a mail to a server' });
 export type Attempt = z.output<typeof attempt>;
 
 export const delivery = z
@@ -148,7 +148,7 @@ export const delivery = z
       .describe('Schedule of a waiting delivery; null once it ended'),
     attempts: z.array(attempt).meta({ description: 'The latest attempts, oldest first' }),
   })
-  .meta({ id: 'Delivery' });
+  .meta({ id: 'Delivery', description: 'The way of a message to one recipient' });
 export type Delivery = z.output<typeof delivery>;
 
 /** Way by which a message was handed in, with the credentials used. */
@@ -163,7 +163,7 @@ const messageOrigin = z
       description: 'User name of the login over SMTP; for sendmail, the user of the system',
     }),
   })
-  .meta({ id: 'MessageOrigin' });
+  .meta({ id: 'MessageOrigin', description: 'Origin of a message' });
 export type MessageOrigin = z.output<typeof messageOrigin>;
 
 /**
@@ -240,7 +240,7 @@ export const message = z
     createdAt: z.iso.datetime().describe('Time of creation'),
     updatedAt: z.iso.datetime().describe('Time of the last change'),
   })
-  .meta({ id: 'Message' });
+  .meta({ id: 'Message', description: 'A message, sent or received' });
 export type Message = z.output<typeof message>;
 
 const eventOfMessage = z
@@ -269,7 +269,7 @@ export const messageEventData = z
         description: 'The message was deleted since',
       }),
   ])
-  .meta({ id: 'MessageEventRecord' });
+  .meta({ id: 'MessageEventRecord', description: 'Data of an event of a message' });
 
 const entryIndex = z.int().min(0).meta({ description: 'Its place in the request, from 0' });
 
@@ -283,7 +283,7 @@ export const batchResult = z
       }),
     }),
   ])
-  .meta({ id: 'BatchResult' });
+  .meta({ id: 'BatchResult', description: 'Result of one send of a batch' });
 export type BatchResult = z.output<typeof batchResult>;
 
 /** Answer of a send with `dryRun: true`. */
@@ -323,7 +323,7 @@ export const dryRunResult = z
       )
       .meta({ description: 'Recipients that would get nothing, as they are blocked' }),
   })
-  .meta({ id: 'DryRunResult' });
+  .meta({ id: 'DryRunResult', description: 'A send as it would be accepted or refused now' });
 export type DryRunResult = z.output<typeof dryRunResult>;
 
 export const messageEvent = z
@@ -337,7 +337,7 @@ export const messageEvent = z
       .record(z.string(), z.unknown())
       .describe('Details of the event, such as the recipient and the reply'),
   })
-  .meta({ id: 'MessageEvent' });
+  .meta({ id: 'MessageEvent', description: 'An event in the timeline of a message' });
 export type TimelineEvent = z.output<typeof messageEvent>;
 
 const dayMs = 86_400_000;

@@ -337,7 +337,7 @@ export const sendBody = sendPayload
         'Answer 200 with what would be sent and refused, and store nothing; for single sends',
     }),
   })
-  .meta({ id: 'SendPayload', examples: [sendExample] });
+  .meta({ id: 'SendPayload', description: 'A message to send', examples: [sendExample] });
 
 /** The body of a scheduled send. It contains the idempotency key (specification 4.8). */
 export const scheduledPayload = sendPayload
@@ -354,6 +354,7 @@ export const scheduledPayload = sendPayload
   })
   .meta({
     id: 'ScheduledPayload',
+    description: 'A message to send later',
     examples: [{ ...sendExample, scheduledFor: '2026-01-05T12:00:00.000Z' }],
   });
 
