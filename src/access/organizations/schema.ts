@@ -114,11 +114,11 @@ export const organizationOutput = z
         messagesDays: z
           .number()
           .nullable()
-          .describe('Days until messages are deleted; null: never'),
+          .describe('Days until messages are deleted; null: as configured'),
         contentDays: z
           .number()
           .nullable()
-          .describe('Days until the content of messages is deleted; null: with the message'),
+          .describe('Days until their content is deleted; null: as configured'),
       })
       .meta({
         description:

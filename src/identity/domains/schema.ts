@@ -179,7 +179,7 @@ export const domainOutput = z
     }),
     heldAt: z.string().nullable().describe('Time at which its mail was held; null if it is not'),
     holdReason: z.string().nullable().describe('Reason of the hold; null without one'),
-    verifiedAt: z.string().nullable().describe('Time of the first verification; null before'),
+    verifiedAt: z.string().nullable().describe('Time of the verification; null before'),
     lastCheckedAt: z
       .string()
       .nullable()

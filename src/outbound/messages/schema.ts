@@ -145,7 +145,7 @@ export const delivery = z
         waitReason: waitReason.nullable().describe('Reason to wait; null if it does not wait'),
       })
       .nullable()
-      .describe('Schedule of a waiting delivery; null once it ended'),
+      .describe('Schedule of a waiting delivery; null if it does not wait'),
     attempts: z.array(attempt).meta({ description: 'The latest attempts, oldest first' }),
   })
   .meta({ id: 'Delivery', description: 'The way of a message to one recipient' });
@@ -330,7 +330,7 @@ export const messageEvent = z
   .object({
     id: z.string().describe('Id of the event'),
     messageId: z.string().describe('Message of the event'),
-    eventType: z.string().describe('Kind of the event, such as `message.delivered`'),
+    eventType: z.string().describe('Kind of the event, such as `accepted` or `delivered`'),
     status: z.string().describe('Status of the message at the event'),
     timestamp: z.iso.datetime().describe('Time of the event'),
     metadata: z
