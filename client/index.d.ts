@@ -9,6 +9,7 @@ import type {
 } from './core.js';
 
 export * from './core.js';
+/** A message to send */
 export type SendPayload = {
   /** Always `email` */
   channel: 'email';
@@ -109,6 +110,7 @@ export type SendPayload = {
   /** Answer 200 with what would be sent and refused, and store nothing; for single sends */
   dryRun?: boolean;
 };
+/** A message, sent or received */
 export type Message = {
   /** Id of the message */
   id: string;
@@ -229,6 +231,7 @@ export type Message = {
   /** Time of the last change */
   updatedAt: string;
 };
+/** The way of a message to one recipient */
 export type Delivery = {
   /** Id of the delivery */
   id: string;
@@ -296,7 +299,7 @@ export type Delivery = {
   createdAt: string;
   /** Time of the last change */
   updatedAt: string;
-  /** Schedule of a waiting delivery; null once it ended */
+  /** Schedule of a waiting delivery; null if it does not wait */
   scheduling: {
     /** Time of the next attempt; null if none is planned */
     dueAt: string | null;
@@ -316,6 +319,7 @@ export type Delivery = {
   /** The latest attempts, oldest first */
   attempts: Array<DeliveryAttempt>;
 };
+/** An attempt to hand a mail to a server */
 export type DeliveryAttempt = {
   /** Number of the attempt, from 1 */
   number: number;
@@ -370,6 +374,7 @@ export type DeliveryAttempt = {
   /** Rule that proved the name of the server that accepted it */
   policy?: 'dane' | 'mta-sts';
 };
+/** Origin of a message */
 export type MessageOrigin = {
   /** `service`: mail that the service wrote itself */
   via: 'api' | 'command' | 'smtp' | 'sendmail' | 'service';
@@ -380,6 +385,7 @@ export type MessageOrigin = {
   /** User name of the login over SMTP; for sendmail, the user of the system */
   user: string | null;
 };
+/** A send as it would be accepted or refused now */
 export type DryRunResult = {
   /** Whether the send would be accepted now */
   valid: boolean;
@@ -423,6 +429,7 @@ export type TemplateWarning = {
   /** Line in the file, from 1 */
   line: number | null;
 };
+/** Result of one send of a batch */
 export type BatchResult =
   | {
       /** Its place in the request, from 0 */
@@ -438,6 +445,7 @@ export type BatchResult =
         [name: string]: unknown;
       };
     };
+/** A message to send later */
 export type ScheduledPayload = {
   /** Always `email` */
   channel: 'email';
@@ -561,6 +569,7 @@ export type ExpectedMessage = {
     text: string;
   }>;
 };
+/** A message as an email, with header fields, text and checks */
 export type EmailProjection = {
   /** Deliveries, one for each recipient */
   deliveries: Array<Delivery>;
@@ -723,12 +732,13 @@ export type MailExtracts = {
     text: string;
   }>;
 };
+/** An event in the timeline of a message */
 export type MessageEvent = {
   /** Id of the event */
   id: string;
   /** Message of the event */
   messageId: string;
-  /** Kind of the event, such as `message.delivered` */
+  /** Kind of the event, such as `accepted` or `delivered` */
   eventType: string;
   /** Status of the message at the event */
   status: string;
@@ -764,6 +774,7 @@ export type MessageExplanation = {
   /** Explanation for each recipient */
   recipients: Array<RecipientExplanation>;
 };
+/** State and next step of the delivery to a recipient, in words */
 export type RecipientExplanation = {
   /** Id of the recipient */
   recipientId: string;
@@ -844,6 +855,7 @@ export type ServerWords = {
   /** IP address of the server; null if none was reached */
   address: string | null;
 };
+/** Proof of the events of a message, which programs check without the service */
 export type Receipt = {
   /** Version of the document */
   version: 2;
@@ -1619,7 +1631,7 @@ export type Domain = {
   heldAt: string | null;
   /** Reason of the hold; null without one */
   holdReason: string | null;
-  /** Time of the first verification; null before */
+  /** Time of the verification; null before */
   verifiedAt: string | null;
   /** Time of the last check of DNS; null before the first */
   lastCheckedAt: string | null;
@@ -1628,6 +1640,7 @@ export type Domain = {
   /** Time of the last change */
   updatedAt: string;
 };
+/** A DNS record to publish, with the last check */
 export type DnsRecord = {
   /** Purpose of the record */
   purpose: 'dkim' | 'spf' | 'return-path' | 'dmarc' | 'mx' | 'tracking';
@@ -3369,6 +3382,7 @@ export type InstallationVersionChange = {
   /** Time of the change */
   changedAt: string;
 };
+/** A kind of event with the schema of its data */
 export type EventKind = {
   /** Name of the kind */
   type: string;
@@ -3614,9 +3628,9 @@ export type Organization = {
   };
   /** Ages in days at which messages, and their content, are deleted; the shorter of this and the configuration counts. Null: the configuration alone */
   retention: {
-    /** Days until messages are deleted; null: never */
+    /** Days until messages are deleted; null: as configured */
     messagesDays: number | null;
-    /** Days until the content of messages is deleted; null: with the message */
+    /** Days until their content is deleted; null: as configured */
     contentDays: number | null;
   };
   /** Time of creation */
@@ -3891,6 +3905,7 @@ export type DomainStats = {
     bounceRate: number;
   }>;
 };
+/** Data of an event of a message */
 export type MessageEventRecord = (MessageEventData & { deleted?: false }) | DeletedMessage;
 /** The message as it is now, with its status at the event */
 export type MessageEventData = {
@@ -4141,12 +4156,14 @@ export type WarmingRecord = {
     domain: string;
   };
 };
+/** The request is not valid HTTP or JSON */
 export type MalformedRequestError = {
   /** Kind of the error */
   _tag: 'MalformedRequestError';
   /** Sentence on the cause and the next step */
   message: string;
 };
+/** The body is well formed, but has wrong fields; `fields` names each */
 export type ValidationError = {
   /** Kind of the error */
   _tag: 'ValidationError';
@@ -4157,6 +4174,7 @@ export type ValidationError = {
     [name: string]: Array<string>;
   };
 };
+/** This organization has no such resource */
 export type ResourceNotFoundError = {
   /** Kind of the error */
   _tag: 'ResourceNotFoundError';
@@ -4167,12 +4185,14 @@ export type ResourceNotFoundError = {
   /** The nearest operation, for a path of another service */
   hint?: string;
 };
+/** The key is missing or not valid */
 export type UnauthorizedError = {
   /** Kind of the error */
   _tag: 'UnauthorizedError';
   /** Sentence on the cause and the next step */
   message: string;
 };
+/** A limit of the plan is reached */
 export type PaymentRequiredError = {
   /** Kind of the error */
   _tag: 'PaymentRequiredError';
@@ -4185,12 +4205,14 @@ export type PaymentRequiredError = {
   /** Operation that was refused */
   operation: string;
 };
+/** The key, the sender or the organization may not send */
 export type ForbiddenError = {
   /** Kind of the error */
   _tag: 'ForbiddenError';
   /** Sentence on the cause and the next step */
   message: string;
 };
+/** The key, the sender or the organization may not send */
 export type FlagDisabledError = {
   /** Kind of the error */
   _tag: 'FlagDisabledError';
@@ -4199,6 +4221,7 @@ export type FlagDisabledError = {
   /** Sentence on the cause and the next step */
   message: string;
 };
+/** The request contradicts the state of the resource */
 export type ConflictError = {
   /** Kind of the error */
   _tag: 'ConflictError';
@@ -4207,6 +4230,7 @@ export type ConflictError = {
   /** Type of the resource in conflict */
   resource: string;
 };
+/** The rate limit for sends refused the request; wait for `Retry-After` */
 export type RateLimitedError = {
   /** Kind of the error */
   _tag: 'RateLimitedError';
@@ -4215,6 +4239,7 @@ export type RateLimitedError = {
   /** Operation that was refused */
   operation: string;
 };
+/** A dependency of the service failed */
 export type ExternalServiceError = {
   /** Kind of the error */
   _tag: 'ExternalServiceError';
@@ -4223,6 +4248,7 @@ export type ExternalServiceError = {
   /** Sentence on the cause and the next step */
   message: string;
 };
+/** A dependency of the service failed */
 export type BillingProviderError = {
   /** Kind of the error */
   _tag: 'BillingProviderError';
@@ -4231,18 +4257,21 @@ export type BillingProviderError = {
   /** Sentence on the cause and the next step */
   message: string;
 };
+/** A fault of the service; safe to repeat with the same `Idempotency-Key` */
 export type InternalError = {
   /** Kind of the error */
   _tag: 'InternalError';
   /** Sentence on the cause and the next step */
   message: string;
 };
+/** A fault of the service; safe to repeat with the same `Idempotency-Key` */
 export type WebhookEnqueueError = {
   /** Kind of the error */
   _tag: 'WebhookEnqueueError';
   /** Sentence on the cause and the next step */
   message: string;
 };
+/** No capacity now: nothing was done; repeat with backoff */
 export type CapacityError = {
   /** Kind of the error */
   _tag: 'CapacityError';
@@ -4251,6 +4280,7 @@ export type CapacityError = {
   /** Seconds to wait, as a whole number */
   retryAfterSeconds: number;
 };
+/** The request took too long; it may still take effect */
 export type TimeoutError = {
   /** Kind of the error */
   _tag: 'TimeoutError';
