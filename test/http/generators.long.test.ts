@@ -1,5 +1,5 @@
-// Clients that orval, openapi-typescript-codegen and hey-api make from the OpenAPI document compile.
-// Slow: each generator starts a process that reads a document of 0.8 MB.
+// Clients that orval, openapi-typescript-codegen and hey-api make from the OpenAPI document
+// compile. Slow: each generator starts a process that reads a document of 0.8 MB.
 import { afterEach, expect, it } from 'vitest';
 import { type GeneratorFolder, generatorFolder } from '../support/generated-code.ts';
 

@@ -11,7 +11,7 @@ import { repository } from './cli.ts';
 
 const run = promisify(execFile);
 
-/** As applications have it, but for names that generators choose and do not use. */
+/** Options of a strict application. */
 const compilerOptions = {
   strict: true,
   noEmit: true,
