@@ -1,0 +1,116 @@
+#!/bin/sh
+# Builds the image of the Dockerfile by buildah and tries it: svc in the path, one Node, the account
+# of the image and --user 4321, each on a read-only root with a volume. Needs root, for chroots:
+#
+#   sh test/image/try.sh
+#
+# Without a registry of images, the base images are made from Debian's packages (debootstrap), with
+# the Node of this clone and the npm of the system. Where a program is missing it says so, and ends
+# with 0.
+set -eu
+cd "$(dirname "$0")/../.."
+
+skip() {
+  echo "skipped: $1"
+  exit 0
+}
+[ "$(id -u)" = 0 ] || skip 'needs root'
+command -v buildah >/dev/null || skip 'buildah is not installed'
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/svc-image-XXXXXX")
+chmod 755 "$work"
+image=localhost/svc-try
+container=
+# The store of images is a folder of this run, so that nothing of it stays.
+export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
+buildah() {
+  command buildah --root "$work/images" --runroot "$work/run" "$@"
+}
+clean() {
+  [ -z "$container" ] || buildah umount "$container" >/dev/null 2>&1 || true
+  rm -rf "$work"
+}
+trap clean EXIT
+
+system=
+# Makes the folder of a small Debian, once.
+debian() {
+  [ -z "$system" ] || return 0
+  command -v debootstrap >/dev/null || skip 'no registry of images, and debootstrap is not installed'
+  system=${SVC_TRY_DEBIAN:-$work/debian}
+  [ -d "$system" ] || debootstrap --variant=minbase bookworm "$system" >"$work/debootstrap.log"
+}
+
+# Makes a base image of this name, unless a registry has it. Further arguments are copied into it.
+base() {
+  name=$1
+  shift
+  buildah pull --quiet "docker.io/library/$name" >/dev/null 2>&1 && return 0
+  debian
+  made=$(buildah from scratch)
+  buildah copy --quiet "$made" "$system" / >/dev/null
+  while [ $# -gt 0 ]; do
+    buildah copy --quiet "$made" "$1" "$2" >/dev/null
+    shift 2
+  done
+  buildah config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$made"
+  buildah commit --quiet --rm "$made" "docker.io/library/$name" >/dev/null
+  echo "made $name from Debian's packages"
+}
+
+npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
+printf '#!/bin/sh\nexec node /usr/local/lib/npm/bin/npm-cli.js "$@"\n' >"$work/npm"
+chmod 755 "$work/npm"
+base node:24-slim node_modules/node/bin/node /usr/local/bin/node \
+  "$npm" /usr/local/lib/npm "$work/npm" /usr/local/bin/npm
+base debian:bookworm-slim
+buildah build --quiet --pull=never --network host --tag "$image" . >/dev/null
+container=$(buildah from --pull=never "$image")
+root=$(buildah mount "$container")
+account=$(buildah inspect --format '{{.OCIv1.Config.User}}' "$container")
+variables=$(buildah inspect --format '{{range .OCIv1.Config.Env}}{{.}} {{end}}' "$container")
+echo "image: $(du -sm "$root" | cut -f1) MB, account $account"
+
+fail() {
+  echo "failed: $1"
+  exit 1
+}
+nodes=$(find "$root" -xdev -type f -size +50M -name 'node*' | wc -l)
+[ "$nodes" = 1 ] || fail "the image has $nodes files of Node"
+
+# Runs the daemon and commands as an account, on a read-only root with /tmp and a new volume.
+try() {
+  volume=$work/volume-$1
+  # A container engine gives a new volume the owner and the mode of the folder in the image.
+  install -d -m "$(stat -c %a "$root/data")" "$volume"
+  chown --reference="$root/data" "$volume"
+  unshare --mount --pid --fork --kill-child sh -eu -c '
+    root=$1 volume=$2 account=$3 variables=$4
+    mount --bind "$root" "$root"
+    mount -o remount,ro,bind "$root"
+    mount -t tmpfs tmpfs "$root/tmp"
+    mount --bind "$volume" "$root/data"
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    exec chroot --userspec="$account" "$root" env -i $variables \
+      SVC_HTTP_HOST=127.0.0.1 SVC_HTTP_PORT=0 SVC_SMTP_INBOUND_HOST=127.0.0.1 SVC_SMTP_INBOUND_PORT=0 \
+      sh -eu -c "
+        ! touch /opt/svc/x 2>/dev/null
+        svc daemon >/tmp/out 2>/tmp/log &
+        svc status --wait --timeout 120s >/dev/null || { cat /tmp/log; exit 1; }
+        svc messages send --to inbox@sandbox.test --subject Hello --text x --wait >/dev/null
+        svc backup /data/copy.db >/dev/null
+        svc --version | head -n 1
+        kill \$!
+        wait \$!
+      "
+  ' sh "$root" "$volume" "$2" "$variables" || fail "$1"
+  uid=$(stat -c %u "$volume/svc/svc.db")
+  mode=$(stat -c %a "$volume/svc")
+  [ "$mode" = 700 ] || fail "the store of $1 has mode $mode"
+  echo "ok: $1 (uid $uid), on a read-only root with a volume"
+}
+uid=$(grep "^$account:" "$root/etc/passwd" | cut -d: -f3)
+try "account-$account" "$uid:$uid"
+try user-4321 4321:4321
+echo '2 passed, 0 failed'
