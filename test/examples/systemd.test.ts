@@ -53,7 +53,11 @@ it('the compose file builds the Dockerfile, with few rights and one volume', () 
 it('the Dockerfile runs the daemon not as root, with one volume, and asks svc status for its health', () => {
   const dockerfile = readFileSync(join(repository, 'Dockerfile'), 'utf8');
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
-  expect(last).toMatch(/^USER node$/m);
+  expect(last).toMatch(/^USER svc$/m);
+  // The packages have a Node. Any account may make its store below /data.
+  expect(last).toMatch(/^FROM debian:/m);
+  expect(last).toContain('install -d -m 1777 /data');
+  expect(last).toContain('ln -s /opt/svc/bin/svc /usr/local/bin/svc');
   expect(last.match(/^VOLUME .*$/gm)).toEqual(['VOLUME /data']);
   const [, health = ''] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(last) ?? [];
   expect(JSON.parse(health).slice(0, 3)).toEqual(['/opt/svc/bin/svc', 'status', '--wait']);

@@ -20,51 +20,57 @@ command -v buildah >/dev/null || skip 'buildah is not installed'
 work=$(mktemp -d "${TMPDIR:-/tmp}/svc-image-XXXXXX")
 chmod 755 "$work"
 image=localhost/svc-try
-container=
 # The store of images is a folder of this run, so that nothing of it stays.
-export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
+export BUILDAH_ISOLATION=chroot
 buildah() {
   command buildah --root "$work/images" --runroot "$work/run" "$@"
 }
 clean() {
-  [ -z "$container" ] || buildah umount "$container" >/dev/null 2>&1 || true
-  rm -rf "$work"
+  awk -v work="$work/" 'index($2, work) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r umount -l
+  rm -rf --one-file-system "$work"
 }
 trap clean EXIT
 
-system=
-# Makes the folder of a small Debian, once.
-debian() {
-  [ -z "$system" ] || return 0
-  command -v debootstrap >/dev/null || skip 'no registry of images, and debootstrap is not installed'
+# Tells whether a registry gives the base image of this name.
+pulled() {
+  buildah pull --quiet "docker.io/library/$1" >/dev/null 2>&1
+}
+# Keeps a container as the base image of this name.
+keep() {
+  buildah umount "$1" >/dev/null
+  buildah commit --quiet --rm "$1" "docker.io/library/$2" >/dev/null
+  echo "made $2 from Debian's packages"
+}
+if ! pulled debian:bookworm-slim; then
+  # The folder of a small Debian may be given.
   system=${SVC_TRY_DEBIAN:-$work/debian}
-  [ -d "$system" ] || debootstrap --variant=minbase bookworm "$system" >"$work/debootstrap.log"
-}
-
-# Makes a base image of this name, unless a registry has it. Further arguments are copied into it.
-base() {
-  name=$1
-  shift
-  buildah pull --quiet "docker.io/library/$name" >/dev/null 2>&1 && return 0
-  debian
+  if [ ! -d "$system" ]; then
+    command -v debootstrap >/dev/null || skip 'no registry of images, and debootstrap is not installed'
+    debootstrap --variant=minbase bookworm "$system" >"$work/log"
+  fi
   made=$(buildah from scratch)
-  buildah copy --quiet "$made" "$system" / >/dev/null
-  while [ $# -gt 0 ]; do
-    buildah copy --quiet "$made" "$1" "$2" >/dev/null
-    shift 2
-  done
+  place=$(buildah mount "$made")
+  tar -C "$system" --exclude=./usr/share/doc --exclude=./usr/share/man --exclude=./usr/share/locale \
+    --exclude=./var/cache --exclude=./var/lib/apt --exclude='./dev/*' -cf - . | tar -C "$place" -xf -
   buildah config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$made"
-  buildah commit --quiet --rm "$made" "docker.io/library/$name" >/dev/null
-  echo "made $name from Debian's packages"
-}
-
-npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
-printf '#!/bin/sh\nexec node /usr/local/lib/npm/bin/npm-cli.js "$@"\n' >"$work/npm"
-chmod 755 "$work/npm"
-base node:24-slim node_modules/node/bin/node /usr/local/bin/node \
-  "$npm" /usr/local/lib/npm "$work/npm" /usr/local/bin/npm
-base debian:bookworm-slim
-buildah build --quiet --pull=never --network host --tag "$image" . >/dev/null
+  keep "$made" debian:bookworm-slim
+fi
+if ! pulled node:24-slim; then
+  npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
+  made=$(buildah from --pull=never docker.io/library/debian:bookworm-slim)
+  place=$(buildah mount "$made")
+  cp node_modules/node/bin/node "$place/usr/local/bin/node"
+  cp -R "$npm" "$place/usr/local/lib/npm"
+  printf '#!/bin/sh\nexec node /usr/local/lib/npm/bin/npm-cli.js "$@"\n' >"$place/usr/local/bin/npm"
+  chmod 755 "$place/usr/local/bin/npm"
+  # Behind a proxy with an authority of its own, npm needs the certificates of this machine.
+  if [ -n "${NODE_EXTRA_CA_CERTS:-}" ]; then
+    install -m 644 "$NODE_EXTRA_CA_CERTS" "$place/usr/local/certificates.pem"
+    buildah config --env NODE_EXTRA_CA_CERTS=/usr/local/certificates.pem "$made"
+  fi
+  keep "$made" node:24-slim
+fi
+buildah build --quiet --format docker --pull=never --network host --tag "$image" . >/dev/null
 container=$(buildah from --pull=never "$image")
 root=$(buildah mount "$container")
 account=$(buildah inspect --format '{{.OCIv1.Config.User}}' "$container")
