@@ -16,6 +16,7 @@ skip() {
 }
 [ "$(id -u)" = 0 ] || skip 'needs root'
 command -v buildah >/dev/null || skip 'buildah is not installed'
+command -v ip >/dev/null || skip 'ip (iproute2) is not installed'
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/svc-image-XXXXXX")
 chmod 755 "$work"
@@ -84,24 +85,24 @@ fail() {
 nodes=$(find "$root" -xdev -type f -size +50M -name 'node*' | wc -l)
 [ "$nodes" = 1 ] || fail "the image has $nodes files of Node"
 
-# Runs the daemon and commands as an account, on a read-only root with /tmp and a new volume.
+# Runs the daemon and commands as an account, in a network of their own, on a read-only root with
+# /tmp and a new volume.
 try() {
   volume=$work/volume-$1
   # A container engine gives a new volume the owner and the mode of the folder in the image.
   install -d -m "$(stat -c %a "$root/data")" "$volume"
   chown --reference="$root/data" "$volume"
-  unshare --mount --pid --fork --kill-child sh -eu -c '
+  unshare --mount --pid --net --fork --kill-child sh -eu -c '
     root=$1 volume=$2 account=$3 variables=$4
+    ip link set lo up
     mount --bind "$root" "$root"
     mount -o remount,ro,bind "$root"
+    if touch "$root/opt/svc/x" 2>/dev/null; then echo "the root can be written"; exit 1; fi
     mount -t tmpfs tmpfs "$root/tmp"
     mount --bind "$volume" "$root/data"
     mount -t proc proc "$root/proc"
     mount --rbind /dev "$root/dev"
-    exec chroot --userspec="$account" "$root" env -i $variables \
-      SVC_HTTP_HOST=127.0.0.1 SVC_HTTP_PORT=0 SVC_SMTP_INBOUND_HOST=127.0.0.1 SVC_SMTP_INBOUND_PORT=0 \
-      sh -eu -c "
-        ! touch /opt/svc/x 2>/dev/null
+    exec chroot --userspec="$account" "$root" env -i $variables sh -eu -c "
         svc daemon >/tmp/out 2>/tmp/log &
         svc status --wait --timeout 120s >/dev/null || { cat /tmp/log; exit 1; }
         svc messages send --to inbox@sandbox.test --subject Hello --text x --wait >/dev/null
