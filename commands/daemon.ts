@@ -110,9 +110,15 @@ export default class Daemon extends BaseCommand {
     const fail = (error: unknown) => {
       throw asUnreachable(error);
     };
+    // Lines are written in the background: without this they would be lost, or follow the reason of
+    // a refused start.
+    const flushed = () => new Promise((resolve) => log.flush(resolve));
     const virtualClock = await virtualClockOf(config, flags);
     const overrides = virtualClock && { clock: virtualClock.clock };
-    const app = await openService(config, log, overrides).catch(fail);
+    const app = await openService(config, log, overrides).catch(async (error: unknown) => {
+      await flushed();
+      return fail(error);
+    });
     if (virtualClock) log.warn({ now: isoTime(app.clock.now()) }, 'time stands still');
     try {
       const readyFile = flags['ready-file'];
@@ -139,10 +145,10 @@ export default class Daemon extends BaseCommand {
       await daemon.close();
     } finally {
       await app.close();
+      await flushed();
     }
     log.info('stopped');
-    // Flushes the log, which is written in the background: otherwise the last lines would be lost.
-    await new Promise((resolve) => log.flush(resolve));
+    await flushed();
     // Ends the process even if a library still holds a handle.
     process.exit(0);
   }

@@ -1,7 +1,8 @@
 // `svc open`. src/access/sessions/sessions.ts has the sessions of the console.
 import { spawn } from 'node:child_process';
 import { Args } from '@oclif/core';
-import { ValidationError } from '../src/platform/errors.ts';
+import type { Config } from '../src/core/config/config.ts';
+import { UnreachableError, ValidationError } from '../src/platform/errors.ts';
 import { BaseCommand } from './base/command.ts';
 import { print, writeNote, writeWarning } from './base/output/output.ts';
 import { noticeOfForeignDaemon } from './base/same-store.ts';
@@ -29,13 +30,11 @@ export default class Open extends BaseCommand {
       if (!app.config.console.enabled) {
         throw new ValidationError('The console is off: set console.enabled in the configuration');
       }
+      const base = await baseOf(app.config);
       const { makeLink } = await import('../src/access/sessions/sessions.ts');
       const to =
         args.path === undefined ? '' : `?to=${encodeURIComponent(`/console/${args.path}`)}`;
       const token = await makeLink(app, organizationId);
-      const { host, port, publicUrl } = app.config.http;
-      const { urlAt } = await import('../src/platform/net/network-address.ts');
-      const base = publicUrl ?? urlAt(host, port);
       const url = `${base}/console/open/${token}${to}`;
       await print(flags, { url }, () => url);
       if (!flags.json && process.stdout.isTTY && hasDesktop()) openBrowser(url);
@@ -44,6 +43,17 @@ export default class Open extends BaseCommand {
       if (notice !== null) writeWarning(notice);
     });
   }
+}
+
+/** Returns the address of the console. @throws UnreachableError if no daemon has one */
+async function baseOf(config: Config): Promise<string> {
+  if (config.http.publicUrl !== null) return config.http.publicUrl;
+  const { addressOf } = await import('../src/service/status.ts');
+  const address = await addressOf(config);
+  if (address) return address.url;
+  throw new UnreachableError(
+    `No daemon of ${config.dataDir} runs, and http.port 0 names no address. Start it with "svc daemon".`,
+  );
 }
 
 function hasDesktop(): boolean {

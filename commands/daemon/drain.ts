@@ -1,4 +1,5 @@
 // `svc daemon drain`. The daemon's part: `drain` in daemon/daemon.ts.
+import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import type { Config } from '../../src/core/config/config.ts';
 import { ConflictError, codeOf, UnreachableError } from '../../src/platform/errors.ts';
@@ -86,20 +87,23 @@ async function targetOf(config: Config, readyFile: string | undefined): Promise<
   }
   const pid = daemonPid(location.file);
   if (pid === null) throw new UnreachableError(`No daemon runs on ${location.file}`);
-  const { urlAt } = await import('../../src/platform/net/network-address.ts');
-  const { host, port } = config.http;
-  return { pid, url: urlAt(host, port) };
+  const { addressOf } = await import('../../src/service/status.ts');
+  const address = await addressOf(config);
+  if (!address) throw new UnreachableError(`No daemon has left its address in ${config.dataDir}`);
+  return { pid, url: address.url };
 }
 
 function readTarget(file: string): Target {
   if (!isFileNamed(file))
-    throw new UnreachableError(`${file}: no daemon has written this file, or it has stopped`);
+    throw new UnreachableError(
+      `${resolve(file)}: no daemon has written this file, or it has stopped`,
+    );
   try {
     const { pid, httpUrl: url } = JSON.parse(readNamedFile(file).toString('utf8'));
     if (Number.isSafeInteger(pid) && pid > 0 && URL.canParse(url)) return { pid, url };
     throw new SyntaxError('the file lacks pid or httpUrl');
   } catch {
-    throw new UsageError(`--ready-file: ${file} is not the file that a daemon writes`);
+    throw new UsageError(`--ready-file: ${resolve(file)} is not the file that a daemon writes`);
   }
 }
 

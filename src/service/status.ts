@@ -16,7 +16,7 @@ import { unlessEarlier } from '../platform/store/rows/unless-earlier.ts';
 import { readLastBackup } from '../platform/upkeep/last-backup.ts';
 import { countEndpoints } from '../webhooks/endpoints/queries.ts';
 import { type JobStatus, listJobs } from './jobs/jobs.ts';
-import { storeIdOf } from './store-id.ts';
+import { findRunningDaemon, storeIdOf } from './store-id.ts';
 
 const patienceMs = 2_000;
 
@@ -57,9 +57,34 @@ export interface ServiceStatus {
   lastBackup: { at: string; file: string } | null;
 }
 
+type Place = Pick<Config, 'http' | 'dataDir'>;
+
+/**
+ * Returns the address of the daemon of this data directory, which it has left there, and its pid.
+ * Without a living daemon there the address of the configuration, which may be a different
+ * daemon's; null for port 0, which names no address.
+ */
+export async function addressOf({
+  http,
+  dataDir,
+}: Place): Promise<{ url: string; pid: number | null } | null> {
+  const running = await findRunningDaemon(dataDir, async (url) => (await readinessAt(url)).pid);
+  if (running) return running;
+  return http.port === 0 ? null : { url: urlAt(http.host, http.port), pid: null };
+}
+
 /** Asks the daemon of this configuration whether it is ready. Never rejects. */
-export function readiness({ http }: Pick<Config, 'http'>): Promise<Readiness> {
-  return readinessAt(urlAt(http.host, http.port));
+export async function readiness(place: Place): Promise<Readiness> {
+  const address = await addressOf(place);
+  const { dataDir, http } = place;
+  if (!address) {
+    const problem = `no daemon of ${dataDir} runs, and http.port 0 names no address`;
+    return { url: urlAt(http.host, http.port), isReady: false, problem, ...nameless };
+  }
+  const found = await readinessAt(address.url);
+  if (address.pid === null || found.pid === null || found.pid === address.pid) return found;
+  const problem = `${address.url} is the address of process ${found.pid}, the daemon of ${dataDir} is process ${address.pid}`;
+  return { ...found, isReady: false, problem };
 }
 
 /** Asks the daemon at an address. Never rejects. */

@@ -123,6 +123,21 @@ describe('a failing start', () => {
     // The system shows the caller's own processes.
     if (existsSync('/proc/net/tcp')) expect(stderr).toContain(`, pid ${process.pid})`);
   });
+
+  it('says its reason last, after the lines of the log', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as { port: number };
+    const env = { SVC_HTTP_PORT: String(port) };
+    const alone = await initializedWorkspace(env, { inProcesses: true });
+    const { stderr } = await alone.run(['daemon', '--clock', 'virtual']);
+    taken.close();
+    alone.close();
+    const [logged = '', reason = ''] = stderr.split(/^(?=svc: )/m);
+    expect(logged).toContain('{"level"');
+    expect(reason).toContain('set http.port');
+    expect(reason).not.toContain('{"level"');
+  });
 });
 
 const hello = ['--to', 'inbox@sandbox.test', '--subject', 'Hello', '--text', 'Hello'];

@@ -3,6 +3,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listCommandIds } from '../../commands/base/input/typed.ts';
@@ -30,6 +32,7 @@ const ownWords: Readonly<Record<string, string[]>> = {
   'extensions:publish': ['x', '--to-all'],
   'import:templates': ['made.json', '--from', 'resend'],
   'messages:batch': ['--data', '{}'],
+  'messages:expect': ['--to', 'a@example.com'],
   'migrate:copy': ['--to', 'postgres://svc@127.0.0.1:1/svc'],
   'orgs:review': ['x', '--approve'],
   'templates:pull': ['clone'],
@@ -117,6 +120,48 @@ describe('the check of the store of the daemon', () => {
     symlinkSync(inside('data/other.db'), inside('data/link.db'));
     const env = { SVC_DATABASE_URL: 'sqlite:link.db' };
     expect(await cli.run(['migrate', 'status'], { env })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a daemon on a port that the system chose', () => {
+  it('is shown by svc status at its own address', async () => {
+    const { url } = readDaemonFile();
+    const { code, stdout } = await cli.run(['status'], { env: elsewhere });
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`ready at ${url}\n`)]);
+  });
+
+  it('has the link of svc open', async () => {
+    const { stdout } = await cli.run(['open'], { env: elsewhere });
+    expect(stdout.startsWith(`${readDaemonFile().url}/console/open/`)).toBe(true);
+    expect((await fetch(stdout.trim())).status).toBe(200);
+  });
+
+  it('is not what a different process at its address says', async () => {
+    const server = createServer((_request, response) => response.end('{"pid": 1}'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    const own = readDaemonFile();
+    try {
+      writeFileSync(daemonFile(), JSON.stringify({ ...own, url }));
+      const { code, stderr } = await cli.run(['status'], { env: elsewhere });
+      expect([code, stderr]).toEqual([
+        7,
+        expect.stringContaining(`${url} is the address of process 1`),
+      ]);
+    } finally {
+      writeFileSync(daemonFile(), JSON.stringify(own));
+      server.close();
+    }
+  });
+
+  it('is missed by svc status and svc open, which ask no port instead', async () => {
+    const alone = await initializedWorkspace();
+    for (const words of [['status'], ['open']]) {
+      const { code, stderr } = await alone.run(words);
+      expect([code, stderr]).toEqual([7, expect.stringContaining('http.port 0 names no address')]);
+    }
+    alone.close();
   });
 });
 
