@@ -300,7 +300,9 @@ export const configSchema = z.strictObject(
             .describe('Lowest level to log: silent, fatal, error, warn, info, debug, trace'),
           mail: onOff
             .default(true)
-            .describe('Log a line for each attempt, received mail and refusal (level info)'),
+            .describe(
+              'Log a line for each attempt, received mail, report and refusal (level info)',
+            ),
         },
         mapOfKeys,
       )

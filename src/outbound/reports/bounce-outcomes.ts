@@ -9,21 +9,41 @@ import { applyLateOutcomes, type LateOutcome } from '../queue/settling/late-outc
 import type { ReportMail } from './queries.ts';
 import { copiesOf, meantBy, type ReportedCopies } from './reported-copies.ts';
 
+/** The end of a report, for the log: ids and counts, no address. */
+export interface ReportEnd {
+  /** `ignored`: readable, but about no delivery or domain of ours, or beyond a limit. */
+  result: 'applied' | 'unproven' | 'ignored' | 'unreadable';
+  messageId?: string;
+  /** Number of deliveries with a new status. */
+  deliveries?: number;
+  /** Our domain, and the number of messages, of a DMARC report. */
+  domain?: string;
+  messages?: number;
+}
+
 /** Applies the effects of a report that has been read. */
-export type Apply = (trx: Db) => Promise<void>;
+export type Apply = (trx: Db) => Promise<ReportEnd>;
+
+export const unreadable: ReportEnd = { result: 'unreadable' };
 
 /** Reads a bounce. @throws CapacityError if the parse worker has no room now. */
 export async function readBounceOutcomes(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };
   const bounce = await app.mime.readReport('bounce', report.raw, options);
   return async (trx) => {
-    const reported = bounce && (await reportedCopies(trx, report));
-    if (!reported) return;
+    if (!bounce) return unreadable;
+    const reported = await reportedCopies(trx, report);
+    if (!reported) return { result: 'ignored' };
     const ends = endsOf(bounce.recipients, reported);
     await recordMemberRefusals(app, trx, ends.flatMap(memberRefusalOf));
     const late = ends.flatMap(({ delivery, outcome }) => (outcome ? [{ delivery, outcome }] : []));
-    await applyLateOutcomes(app, trx, late);
+    const deliveries = await applyLateOutcomes(app, trx, late);
+    return { result: 'applied', ...messageOf(ends), deliveries };
   };
+}
+
+function messageOf([first]: readonly ReportedEnd[]): { messageId?: string } {
+  return first ? { messageId: first.delivery.message_id } : {};
 }
 
 /** The end of a delivery, from all groups of a report together. */

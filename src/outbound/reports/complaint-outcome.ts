@@ -7,7 +7,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import { findMessageRow, lockMessages } from '../messages/queries.ts';
 import { applyLateOutcome } from '../queue/settling/late-outcome.ts';
-import type { Apply } from './bounce-outcomes.ts';
+import { type Apply, unreadable } from './bounce-outcomes.ts';
 import {
   type Doubt,
   type JudgedComplaint,
@@ -32,17 +32,20 @@ const doubts: Readonly<Record<Doubt, string>> = {
 export async function readComplaintOutcome(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };
   const read = await app.mime.readReport('complaint', report.raw, options);
-  if (!read) return async () => {};
+  if (!read) return async () => unreadable;
   const signed = await provenMessages(app, report.organization_id, read.copy.signatures);
   return async (trx) => {
     const judged = await judgeComplaint(app, trx, report, read, signed);
-    if (!judged) return;
+    if (!judged) return { result: 'ignored' };
     const { feedbackType } = read.complaint;
-    if (judged.isProven) {
-      await applyLateOutcome(app, trx, judged.delivery, { kind: 'complained', feedbackType });
-    } else {
+    if (!judged.isProven) {
       await showUnproven(app, trx, judged, feedbackType);
+      return { result: 'unproven', messageId: judged.messageId };
     }
+    const { delivery } = judged;
+    const outcome = { kind: 'complained', feedbackType } as const;
+    const deliveries = (await applyLateOutcome(app, trx, delivery, outcome)) ? 1 : 0;
+    return { result: 'applied', messageId: delivery.message_id, deliveries };
   };
 }
 

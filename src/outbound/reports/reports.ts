@@ -5,9 +5,10 @@
 // be read.
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
+import { mailLogOf } from '../../platform/runtime/mail-log.ts';
 import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
 import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
-import { type Apply, readBounceOutcomes } from './bounce-outcomes.ts';
+import { type Apply, type ReportEnd, readBounceOutcomes, unreadable } from './bounce-outcomes.ts';
 import { readComplaintOutcome } from './complaint-outcome.ts';
 import { storeDmarcReport } from './dmarc/dmarc-reports.ts';
 import {
@@ -30,7 +31,6 @@ const leaseMs = 60_000;
 const mostTries = 5;
 /** Pause after another daemon has leased all due reports. */
 const othersPauseMs = 1_000;
-const noDmarcReport = 'a mail to dmarc@ had no readable report and was dropped';
 
 export interface ReportReader {
   start(): void;
@@ -83,10 +83,11 @@ async function readReport(app: App, taken: TakenReport): Promise<void> {
     const report = await findReportMail(app.store.db, taken.id);
     if (!report) return;
     const apply = await readers[report.kind](app, report);
-    await app.store.write(async (trx) => {
+    const end = await app.store.write(async (trx) => {
       // Applies only a report that still exists: a second daemon may have been faster.
-      if (await deleteReport(trx, report.id)) await apply(trx);
+      return (await deleteReport(trx, report.id)) ? apply(trx) : null;
     });
+    if (end) logReport(app, report, end);
   } catch (error) {
     const { id, tries } = taken;
     app.log.error({ err: error, reportId: id, tries }, 'a report could not be read');
@@ -102,10 +103,19 @@ const readers: Readonly<Record<ReportKind, (app: App, report: ReportMail) => Pro
   dmarc: readDmarc,
 };
 
-async function readDmarc(app: App, { id, raw, organization_id }: ReportMail): Promise<Apply> {
+async function readDmarc(app: App, { raw, organization_id }: ReportMail): Promise<Apply> {
   const summary = await app.mime.readReport('dmarc', raw);
-  if (!summary) app.log.info({ reportId: id, organizationId: organization_id }, noDmarcReport);
+  if (!summary) return async () => unreadable;
+  const { domain, messages } = summary;
   return async (trx) => {
-    if (summary) await storeDmarcReport(app, trx, organization_id, summary);
+    const isStored = await storeDmarcReport(app, trx, organization_id, summary);
+    // The domain of an ignored report is a stranger's word.
+    return isStored ? { result: 'applied', domain, messages } : { result: 'ignored' };
   };
+}
+
+/** Writes a line to the log of mail, as for a received mail and an attempt. */
+function logReport(app: App, { id, kind, organization_id }: ReportMail, end: ReportEnd): void {
+  const facts = { reportId: id, organizationId: organization_id, kind, ...end };
+  mailLogOf(app)?.info(facts, 'report');
 }

@@ -1,5 +1,6 @@
 // The log of mail (`log.mail`): a line at level info for the end of each attempt, each received
-// mail and each refusal. Decides whether and how many lines are written; callers write the content.
+// mail, each report that was read and each refusal. Decides whether and how many lines are written;
+// callers write the content.
 import type { Clock } from './clock.ts';
 import type { Logger } from './log.ts';
 

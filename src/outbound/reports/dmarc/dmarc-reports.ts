@@ -40,22 +40,23 @@ function isTimeOfReport({ beginsAt, endsAt }: DmarcSummary, now: number): boolea
 
 /**
  * Stores a report to an organization once, even if it arrives several times. Ignores reports on
- * foreign domains, and reports above the daily limit. Deletes reports older than 90 days.
+ * foreign domains, and reports above the daily limit: returns false. Deletes reports older than 90
+ * days.
  */
 export async function storeDmarcReport(
   app: App,
   trx: Db,
   organizationId: string,
   summary: DmarcSummary,
-): Promise<void> {
+): Promise<boolean> {
   const now = app.clock.now();
   const { domain, reporter, reportId, beginsAt, endsAt, messages, passed, failed } = summary;
-  if (!isTimeOfReport(summary, now)) return;
-  if ((await selectDomainsNamed(trx, organizationId, [domain])).length === 0) return;
+  if (!isTimeOfReport(summary, now)) return false;
+  if ((await selectDomainsNamed(trx, organizationId, [domain])).length === 0) return false;
   const before = await timeOfAge(app, mostDmarcDays * dayMs);
   await queries.deleteDmarcReportsBefore(trx, organizationId, before);
   const taken = await queries.countDmarcReportsSince(trx, organizationId, now - dayMs);
-  if (taken >= mostPerDay) return;
+  if (taken >= mostPerDay) return false;
   await queries.insertDmarcReport(trx, {
     id: app.newId('dmarcReport'),
     organization_id: organizationId,
@@ -70,6 +71,7 @@ export async function storeDmarcReport(
     sources: JSON.stringify(summary.sources),
     created_at: now,
   });
+  return true;
 }
 
 function toReport(row: queries.DmarcReportRow): DmarcReportOutput {
