@@ -6,7 +6,7 @@ import type {
   TemplateImport,
 } from '../../src/content/templates/foreign/import.ts';
 import { BaseCommand } from '../base/command.ts';
-import { readFile, textOf } from '../base/input/files.ts';
+import { readFile, textOf, wholePath } from '../base/input/files.ts';
 import { ExpectationError, UsageError } from '../base/output/failure.ts';
 import { print } from '../base/output/output.ts';
 import { startProgress } from '../base/output/progress.ts';
@@ -81,7 +81,9 @@ export default class ImportTemplates extends BaseCommand {
     let size = 0;
     for await (const chunk of readFile(args.file, progress)) {
       size += chunk.length;
-      if (size > mostBytes) throw new UsageError(`${args.file}: has more than ${mostBytes} bytes`);
+      if (size > mostBytes) {
+        throw new UsageError(`${wholePath(args.file)}: has more than ${mostBytes} bytes`);
+      }
       chunks.push(chunk);
     }
     progress.stop();

@@ -89,6 +89,7 @@ const otherReaders: Readonly<Record<string, string>> = {
   'commands/base/input/files.ts': 'is the reader',
   'commands/base/machine-names.ts': 'reads /etc/hosts',
   'commands/base/output/screen.ts': 'reads keys of a person',
+  'commands/base/production/machine.ts': 'reads what runs on the machine',
   'commands/base/start.ts': 'reads the version of the package',
 };
 
@@ -151,6 +152,7 @@ beforeAll(async () => {
   cli = await initializedWorkspace();
   writeFileSync(join(cli.directory, 'latin1.txt'), latin);
   writeFileSync(join(cli.directory, 'right.json'), '{}');
+  mkdirSync(join(cli.directory, 'empty'));
 });
 afterAll(() => cli.close());
 
@@ -206,6 +208,37 @@ describe('a text in Latin-1', () => {
       code: 2,
       stderr: expect.stringContaining('at byte 9'),
     });
+  });
+});
+
+describe('a file error', () => {
+  const named = Object.entries(forms).filter(
+    ([name]) => !name.endsWith('(standard input)') && !name.startsWith('webhooks:verify'),
+  );
+  const missing = () => join(cli.directory, 'none/missing');
+
+  it.each(named)('of %s (%s) names the whole path', async (name, form) => {
+    const isFolder = form === 'folder';
+    const value = isFolder ? './empty' : 'none/missing';
+    const given = await runReading(name, ['text', 'json'].includes(form) ? `@${value}` : value);
+    expect(given).toMatchObject({ code: 2, stdout: '' });
+    expect(given.stderr).toContain(isFolder ? join(cli.directory, 'empty') : missing());
+  });
+
+  it.each([
+    ['backup', 'verify', 'none/missing'],
+    ['webhooks', 'verify', '--secret-file', 'none/missing', '--headers', 'right.json'],
+    ['webhooks', 'verify', '--secret-file', 'right.json', '--headers', 'none/missing'],
+    ['restore', 'none/missing', '--yes'],
+    ['backup', 'none/missing'],
+    ['blocks', 'export', '--output', 'none/missing'],
+    ['contacts', 'export', '--output', 'none/missing'],
+    ['daemon', 'drain', '--ready-file', 'none/missing'],
+    ['config', 'check', '--config', 'none/missing'],
+  ])('of svc %s %s names the whole path', async (...words) => {
+    const { code, stderr } = await cli.run(words);
+    expect(code).toBeGreaterThan(0);
+    expect(stderr).toContain(missing());
   });
 });
 

@@ -1,6 +1,7 @@
 // Reads and writes the files and pipes of all commands: no other file of commands does. Texts are
 // UTF-8. Large files are read and written in pieces.
 import { createReadStream, fstatSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ConflictError } from '../../../src/platform/errors.ts';
@@ -16,6 +17,11 @@ const largestInputBytes = 128 * 1024 * 1024;
 /** Returns true for `-` and `@-`, which mean standard input in every flag and argument. */
 export function isStandardInput(name: string): boolean {
   return name === '-' || name === '@-';
+}
+
+/** Returns the whole path for errors: scripts run in a folder that their reader does not see. */
+export function wholePath(name: string): string {
+  return isStandardInput(name) ? 'standard input' : resolve(name);
 }
 
 const opened = new WeakSet<Readable>();
@@ -47,7 +53,7 @@ function open(name: string): Readable {
 
 function unreadable(name: string, error: unknown): UsageError {
   if (error instanceof UsageError) return error;
-  return new UsageError(`${name}: cannot be read (${(error as Error).message})`);
+  return new UsageError(`${wholePath(name)}: cannot be read (${(error as Error).message})`);
 }
 
 /**
@@ -75,7 +81,7 @@ export async function readInput(name: string): Promise<Buffer> {
   try {
     for await (const chunk of open(name)) {
       bytes += chunk.length;
-      if (bytes > largestInputBytes) throw new UsageError(`${name}: too large`);
+      if (bytes > largestInputBytes) throw new UsageError(`${wholePath(name)}: too large`);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -91,8 +97,7 @@ export async function readInput(name: string): Promise<Buffer> {
 export function textOf(bytes: Buffer, name: string): string {
   const decoded = decodeUtf8(bytes);
   if ('text' in decoded) return decoded.text;
-  const shownAs = isStandardInput(name) ? 'standard input' : name;
-  throw new UsageError(`${shownAs}: ${decoded.problem}: save it as UTF-8`);
+  throw new UsageError(`${wholePath(name)}: ${decoded.problem}: save it as UTF-8`);
 }
 
 /**
@@ -121,10 +126,13 @@ export async function writeFile(
   } catch (error) {
     const { code, syscall, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') {
-      throw new ConflictError('file', `${name} exists: give another name, or --overwrite`);
+      throw new ConflictError(
+        'file',
+        `${wholePath(name)} exists: give another name, or --overwrite`,
+      );
     }
     if (syscall === undefined) throw error;
-    throw new UsageError(`${name}: cannot be written (${message})`);
+    throw new UsageError(`${wholePath(name)}: cannot be written (${message})`);
   }
 }
 

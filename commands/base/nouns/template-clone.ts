@@ -1,6 +1,6 @@
 // Folders with the files of a template: clone, pull and push them without git. `.svc-template.json`
 // in the folder names the template and the commit that the files were taken from.
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';
 import { messageOf } from '../../../src/platform/errors.ts';
 import { fileOperation } from '../account/file-broker.ts';
@@ -24,7 +24,7 @@ export async function readClone(folder: string): Promise<CloneState> {
   const state = await findClone(folder);
   if (state) return state;
   throw new UsageError(
-    `${folder} belongs to no template: run svc templates push ${folder} --slug SLUG`,
+    `${resolve(folder)} belongs to no template: run svc templates push ${folder} --slug SLUG`,
   );
 }
 
@@ -44,7 +44,7 @@ export async function findClone(folder: string): Promise<CloneState | null> {
   } catch {
     // Falls through to the error below.
   }
-  throw new UsageError(`${file} is damaged: clone the template into another folder`);
+  throw new UsageError(`${resolve(file)} is damaged: clone the template into another folder`);
 }
 
 export async function writeState(folder: string, state: CloneState): Promise<void> {
@@ -100,7 +100,8 @@ export async function writeFiles(
 export async function makeFolder(folder: string): Promise<void> {
   await fileOperation('makeFolder', folder);
   const entries = await fileOperation('list', folder);
-  if (entries.length > 0) throw new UsageError(`${folder} is not empty: name a new folder`);
+  if (entries.length > 0)
+    throw new UsageError(`${resolve(folder)} is not empty: name a new folder`);
 }
 
 /** Returns the paths that differ. */

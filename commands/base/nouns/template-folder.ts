@@ -1,6 +1,6 @@
 // Reads the folder of a template: the text files by path, with `/` in paths on every system. Leaves
 // out hidden files and folders, such as `.git`.
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileLimits } from '../../../src/content/rendering/files.ts';
 import { fileOperation } from '../account/file-broker.ts';
 import { textOf } from '../input/files.ts';
@@ -13,15 +13,17 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function readText(file: string, path: string): Promise<string> {
+async function readText(file: string): Promise<string> {
   const found = await fileOperation('look', file);
   if (found && found.size > fileLimits.bytesOfFile) {
-    throw new UsageError(`${path}: a file has at most ${fileLimits.bytesOfFile / 1024} KB`);
+    throw new UsageError(
+      `${resolve(file)}: a file has at most ${fileLimits.bytesOfFile / 1024} KB`,
+    );
   }
   const bytes = await fileOperation('read', file).catch((error: unknown) => {
-    throw new UsageError(`${path}: cannot be read (${reasonOf(error)})`);
+    throw new UsageError(`${resolve(file)}: cannot be read (${reasonOf(error)})`);
   });
-  return textOf(Buffer.from(bytes), path);
+  return textOf(Buffer.from(bytes), file);
 }
 
 /**
@@ -33,21 +35,23 @@ export async function readTemplateFolder(folder: string): Promise<Record<string,
   let entries = 0;
   const read = async (under: string): Promise<void> => {
     const found = await fileOperation('list', join(folder, under)).catch((error: unknown) => {
-      throw new UsageError(`${join(folder, under)}: cannot be read (${reasonOf(error)})`);
+      throw new UsageError(`${resolve(folder, under)}: cannot be read (${reasonOf(error)})`);
     });
     for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       if (entry.name.startsWith('.')) continue;
       entries += 1;
       if (entries > mostEntries || Object.keys(files).length === fileLimits.files) {
-        throw new UsageError(`${folder}: a template has at most ${fileLimits.files} files`);
+        throw new UsageError(
+          `${resolve(folder)}: a template has at most ${fileLimits.files} files`,
+        );
       }
       const path = under === '' ? entry.name : `${under}/${entry.name}`;
       if (entry.kind === 'folder') await read(path);
-      else if (entry.kind === 'file') files[path] = await readText(join(folder, path), path);
-      else throw new UsageError(`${path}: is neither a file nor a folder`);
+      else if (entry.kind === 'file') files[path] = await readText(join(folder, path));
+      else throw new UsageError(`${resolve(folder, path)}: is neither a file nor a folder`);
     }
   };
   await read('');
-  if (Object.keys(files).length === 0) throw new UsageError(`${folder}: has no files`);
+  if (Object.keys(files).length === 0) throw new UsageError(`${resolve(folder)}: has no files`);
   return files;
 }

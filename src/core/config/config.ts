@@ -136,7 +136,7 @@ function locator(file: ConfigFile | null, origin: ReadonlyMap<string, string>): 
     if (source === 'override') return source;
     if (source?.startsWith('env ')) return source.slice('env '.length);
     const { line, col } = file?.locate(path, ofKey) ?? { line: 1, col: 1 };
-    return `${file?.shownAs ?? 'configuration'}:${line}:${col}`;
+    return `${file?.path ?? 'configuration'}:${line}:${col}`;
   };
 }
 

@@ -15,7 +15,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigFile {
   path: string;
-  /** Path as shown in errors and origins: relative if the file is below the working directory. */
+  /** Path as shown in origins: relative if the file is below the working directory. */
   shownAs: string;
   values: Record<string, unknown>;
   /**
@@ -32,23 +32,23 @@ interface FilePosition {
 }
 
 /** Returns the text of the file, or undefined if it does not exist. */
-function readIfThere(path: string, shownAs: string): string | undefined {
+function readIfThere(path: string): string | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(path, 'r');
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined;
-    throw new ConfigError(`${shownAs}: cannot be read (${codeOf(error)})`, { cause: error });
+    throw new ConfigError(`${path}: cannot be read (${codeOf(error)})`, { cause: error });
   }
   try {
     const found = fstatSync(descriptor);
-    if (found.isDirectory()) throw new ConfigError(`${shownAs}: is a directory, expected a file`);
+    if (found.isDirectory()) throw new ConfigError(`${path}: is a directory, expected a file`);
     if (found.size > largestFileBytes) {
-      throw new ConfigError(`${shownAs}: larger than ${largestFileBytes} bytes`);
+      throw new ConfigError(`${path}: larger than ${largestFileBytes} bytes`);
     }
     const decoded = decodeUtf8(readFileSync(descriptor));
     if ('text' in decoded) return decoded.text;
-    throw new ConfigError(`${shownAs}: ${decoded.problem}: save it as UTF-8`);
+    throw new ConfigError(`${path}: ${decoded.problem}: save it as UTF-8`);
   } finally {
     closeSync(descriptor);
   }
@@ -105,13 +105,12 @@ export function findConfigFile(
 ): ConfigFile | null {
   const named = file ?? (env.SVC_CONFIG || undefined);
   for (const place of named === undefined ? usualPlaces(env, cwd) : [resolve(cwd, named)]) {
-    const shownAs = shortPath(place, cwd);
-    const text = readIfThere(place, shownAs);
-    if (text !== undefined) return parseConfigFile(place, shownAs, text);
+    const text = readIfThere(place);
+    if (text !== undefined) return parseConfigFile(place, shortPath(place, cwd), text);
   }
   if (named === undefined) return null;
   const by = file === undefined ? 'SVC_CONFIG' : '--config';
-  throw new ConfigError(`${named}: there is no such file (named by ${by})`);
+  throw new ConfigError(`${resolve(cwd, named)}: there is no such file (named by ${by})`);
 }
 
 const syntaxErrors: Readonly<Record<string, string>> = {
@@ -144,10 +143,10 @@ function parseConfigFile(path: string, shownAs: string, text: string): ConfigFil
   const document = parseDocument(text, { lineCounter, prettyErrors: false, stringKeys: true });
   const lines = findSyntaxErrors(document).map(({ offset, code }) => {
     const { line, col } = lineCounter.linePos(offset);
-    return `${shownAs}:${line}:${col}: ${syntaxErrors[code] ?? `not valid YAML (${code})`}`;
+    return `${path}:${line}:${col}: ${syntaxErrors[code] ?? `not valid YAML (${code})`}`;
   });
   if (lines.length > 0) throw new ConfigError(lines.join('\n'));
-  const values = plainValues(document, shownAs);
+  const values = plainValues(document, path);
   return {
     path,
     shownAs,
@@ -159,17 +158,17 @@ function parseConfigFile(path: string, shownAs: string, text: string): ConfigFil
   };
 }
 
-function plainValues(document: Document.Parsed, shownAs: string): Record<string, unknown> {
+function plainValues(document: Document.Parsed, path: string): Record<string, unknown> {
   const { isMap, isScalar } = loadYaml();
   if (document.contents === null) return {};
   if (isScalar(document.contents) && document.contents.value === null) return {};
   if (!isMap(document.contents)) {
-    throw new ConfigError(`${shownAs}:1:1: expected a map of keys, such as "http:"`);
+    throw new ConfigError(`${path}:1:1: expected a map of keys, such as "http:"`);
   }
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    throw new ConfigError(`${shownAs}: too many aliases`, { cause: error });
+    throw new ConfigError(`${path}: too many aliases`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 // How receivers answer in a rehearsal. An address has a single fate for all mail to it, so that a
 // rehearsal says the same each time.
 import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 import { checkWith } from '../../core/api/validate.ts';
 import { type SimulatedOutcome, simulatedOutcome } from '../../mail/smtp/route.ts';
 import { ConfigError, messageOf } from '../../platform/errors.ts';
@@ -23,10 +24,11 @@ export function readScenario(file: string): Scenario {
     if ('problem' in decoded) throw new Error(decoded.problem);
     content = loadYaml().parse(decoded.text);
   } catch (error) {
-    throw new ConfigError(`--scenario ${file}: ${messageOf(error)}`);
+    throw new ConfigError(`--scenario ${resolve(file)}: ${messageOf(error)}`);
   }
   const checked = checkWith(scenarioInput, content ?? {}, 'scenario');
-  if ('error' in checked) throw new ConfigError(`--scenario ${file}: ${checked.error.message}`);
+  if ('error' in checked)
+    throw new ConfigError(`--scenario ${resolve(file)}: ${checked.error.message}`);
   return checked.data;
 }
 

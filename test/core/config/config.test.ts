@@ -28,12 +28,15 @@ function load(env: Record<string, string> = {}, file?: string) {
   return loadConfig({ file, env: { HOME: join(cwd, 'home'), ...env }, cwd });
 }
 
-/** Returns the lines of the error. */
+/** Returns the lines of the error, with paths below the working directory. */
 function refusal(env: Record<string, string> = {}, file?: string): string[] {
   try {
     load(env, file);
   } catch (error) {
-    if (error instanceof ConfigError) return error.message.split('\n');
+    if (error instanceof ConfigError) {
+      const lines = error.message.split('\n');
+      return lines.map((line) => (line.startsWith(cwd) ? line.slice(cwd.length) : line));
+    }
     throw error;
   }
   throw new Error('the configuration was accepted');
@@ -87,7 +90,7 @@ describe('the configuration file', () => {
   it('stops the start when it is named but missing', () => {
     write('config.yaml', '');
     expect(refusal({}, 'gone.yaml')).toEqual([
-      'gone.yaml: there is no such file (named by --config)',
+      '/gone.yaml: there is no such file (named by --config)',
     ]);
     expect(refusal({ SVC_CONFIG: '/gone.yaml' })).toEqual([
       '/gone.yaml: there is no such file (named by SVC_CONFIG)',
@@ -96,7 +99,7 @@ describe('the configuration file', () => {
 
   it('stops the start when it is a directory', () => {
     mkdirSync(join(cwd, 'config.yaml'));
-    expect(refusal()).toEqual(['config.yaml: is a directory, expected a file']);
+    expect(refusal()).toEqual(['/config.yaml: is a directory, expected a file']);
   });
 
   it('may be empty, and so may its sections', () => {
@@ -117,37 +120,39 @@ describe('the configuration file', () => {
 describe('a mistake in the file', () => {
   it('is reported with file, line, column, key, the value found and the value expected', () => {
     expect(refusalOf('http:\n  host: 127.0.0.1\n  port: abc\n')).toEqual([
-      'config.yaml:3:9: http.port: found "abc", expected a whole number from 0 to 65535',
+      '/config.yaml:3:9: http.port: found "abc", expected a whole number from 0 to 65535',
     ]);
   });
 
   it('in a key suggests the nearest known key', () => {
     expect(refusalOf('http:\n  prot: 80\n')).toEqual([
-      'config.yaml:2:3: http.prot: unknown key; did you mean http.port?',
+      '/config.yaml:2:3: http.prot: unknown key; did you mean http.port?',
     ]);
     expect(refusalOf('http: {max_body_bytes: 80}\n')).toEqual([
-      'config.yaml:1:8: http.max_body_bytes: unknown key; did you mean http.maxBodyBytes?',
+      '/config.yaml:1:8: http.max_body_bytes: unknown key; did you mean http.maxBodyBytes?',
     ]);
     expect(refusalOf('delivery:\n  scheduleMinutes: [1]\n')).toEqual([
-      'config.yaml:2:3: delivery.scheduleMinutes: unknown key; ' +
+      '/config.yaml:2:3: delivery.scheduleMinutes: unknown key; ' +
         'did you mean delivery.retry.scheduleMinutes?',
     ]);
     expect(refusalOf('dns: {zzzzzz: 1}')).toEqual([
-      'config.yaml:1:7: dns.zzzzzz: unknown key; expected one of servers',
+      '/config.yaml:1:7: dns.zzzzzz: unknown key; expected one of servers',
     ]);
     expect(refusalOf('delivery: {routes: [{match: a.test, via: direct, to: b}]}')).toEqual([
-      'config.yaml:1:50: delivery.routes.0.to: unknown key; ' +
+      '/config.yaml:1:50: delivery.routes.0.to: unknown key; ' +
         'expected one of match, from, via, requireTls, host, port, secure, username, password, dkim, spf',
     ]);
   });
 
   it('does not hide others: each has its line', () => {
     expect(refusalOf('log: {level: loud}\nhttp:\n  port: 70000\nconsole: true\nx: 1\n')).toEqual([
-      'config.yaml:3:9: http.port: found 70000, expected a whole number from 0 to 65535',
-      'config.yaml:1:14: log.level: found "loud", ' +
+      '/config.yaml:3:9: http.port: found 70000, expected a whole number from 0 to 65535',
+      '/config.yaml:1:14: log.level: found "loud", ' +
         'expected one of silent, fatal, error, warn, info, debug, trace',
-      'config.yaml:4:10: console: found true, expected a map of keys',
-      expect.stringMatching(/^config\.yaml:5:1: x: unknown key; expected one of dataDir, database/),
+      '/config.yaml:4:10: console: found true, expected a map of keys',
+      expect.stringMatching(
+        /^\/config\.yaml:5:1: x: unknown key; expected one of dataDir, database/,
+      ),
     ]);
   });
 
@@ -193,18 +198,18 @@ describe('a mistake in the file', () => {
     const lines = refusalOf(text);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(expected);
-    expect(lines[0]).toMatch(/^config\.yaml:1:\d+: /);
+    expect(lines[0]).toMatch(/^\/config\.yaml:1:\d+: /);
   });
 
   it.each([
-    ['http:\n\tport: 1', 'config.yaml:2:1: indent with spaces, not with tabs'],
-    ['dataDir: a\ndataDir: b', 'config.yaml:2:1: this key occurs twice in its map'],
-    ['dataDir: *x', 'config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
-    ['dataDir: !x y', 'config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
+    ['http:\n\tport: 1', '/config.yaml:2:1: indent with spaces, not with tabs'],
+    ['dataDir: a\ndataDir: b', '/config.yaml:2:1: this key occurs twice in its map'],
+    ['dataDir: *x', '/config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
+    ['dataDir: !x y', '/config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
     ['dataDir: a\n---\ndataDir: b', 'more than one YAML document in the file'],
-    ['dataDir: "a', 'config.yaml:1:12: not valid YAML'],
-    ['dataDir: [a', 'config.yaml:1:12: wrong indentation'],
-    ['- a', 'config.yaml:1:1: expected a map of keys, such as "http:"'],
+    ['dataDir: "a', '/config.yaml:1:12: not valid YAML'],
+    ['dataDir: [a', '/config.yaml:1:12: wrong indentation'],
+    ['- a', '/config.yaml:1:1: expected a map of keys, such as "http:"'],
   ])('of syntax such as %j is reported with its line', (text, expected) => {
     expect(refusalOf(text).join('\n')).toContain(expected);
   });
@@ -233,16 +238,16 @@ describe('a mistake in the file', () => {
 
   it('such as a file over a megabyte or endless nesting is rejected', () => {
     expect(refusalOf(`# ${'x'.repeat(1_000_001)}`)[0]).toContain('larger than 1000000 bytes');
-    expect(refusalOf(`plans: ${'['.repeat(100_000)}`)[0]).toMatch(/^config\.yaml/);
+    expect(refusalOf(`plans: ${'['.repeat(100_000)}`)[0]).toMatch(/^\/config\.yaml/);
   });
 });
 
 describe('contradicting values', () => {
   it.each([
-    ['delivery: {mode: relay}', 'config.yaml:1:18: delivery.relay.host: found nothing'],
+    ['delivery: {mode: relay}', '/config.yaml:1:18: delivery.relay.host: found nothing'],
     [
       'delivery: {routes: [{match: a.test, via: relay}]}',
-      'config.yaml:1:21: delivery.routes.0.host: found nothing',
+      '/config.yaml:1:21: delivery.routes.0.host: found nothing',
     ],
     [
       'delivery: {relay: {host: a.test}, routes: [{match: b, via: relay, requireTls: true}]}',
