@@ -46,6 +46,8 @@ async function inRows(choice: TableChoice, { items, nextCursor }: AuditPage): Pr
 }
 
 export default class Audit extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'List the changes to an organization, newest first';
 
   static override description =

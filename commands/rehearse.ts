@@ -198,8 +198,8 @@ async function campaignIn(
 ): Promise<string | undefined> {
   if (named === undefined) return undefined;
   const { runPath } = await import('../src/campaigns/setup/run-schema.ts');
-  const { parseTyped } = await import('./base/input/whole-id.ts');
-  return parseTyped(app, organizationId, runPath.shape.id, named, 'path');
+  const { idsInStore, parseTyped } = await import('./base/input/whole-id.ts');
+  return parseTyped(idsInStore(app, organizationId), runPath.shape.id, named, 'path');
 }
 
 function limitsText({ limits }: RehearsedDay): string {

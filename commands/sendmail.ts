@@ -18,6 +18,7 @@ import { findMachineNames } from './base/machine-names.ts';
 import { readSendmailWords, type SendmailWords } from './base/mail/sendmail-words.ts';
 import { describeError, UsageError } from './base/output/failure.ts';
 import { print, writeLine } from './base/output/output.ts';
+import { serverFor } from './base/remote/server.ts';
 import { withCaller } from './base/session.ts';
 
 const exits = {
@@ -105,6 +106,8 @@ export default class Sendmail extends BaseCommand {
     try {
       const words = readSendmailWords(this.argv, process.env.SVC_ORG);
       if (words.asksUpkeep && words.recipients.length === 0 && !words.readsRecipients) return;
+      const asking = { id: 'sendmail', asksServer: false, isTyped: false };
+      await serverFor({ server: process.env.SVC_SERVER }, asking);
       await withCaller(words, (app, caller) => send(app, caller, words));
     } catch (error) {
       process.stderr.write(`${describeError(error, this.argv)}\n`);

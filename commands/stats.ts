@@ -6,8 +6,7 @@ import { given } from './base/input/body.ts';
 import { print, printList, type TableChoice, tableText } from './base/output/output.ts';
 import { sparkline } from './base/output/sparkline.ts';
 import { localTime } from './base/output/table-fit.ts';
-import { runRoute } from './base/route.ts';
-import { withCaller } from './base/session.ts';
+import { withSession } from './base/route.ts';
 
 const shown = [
   ...['sent', 'deliveryRate', 'bounceRate', 'uniqueMessageOpenRate', 'uniqueMessageClickRate'],
@@ -16,6 +15,8 @@ const counts = ['emails', 'attempted', 'sent', 'delivered', 'bounced', 'failed',
 const nothing = 'No mail was sent in this time.';
 
 export default class Stats extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Show rates of sent mail by day, hour or recipient domain';
 
   static override description =
@@ -40,19 +41,19 @@ export default class Stats extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Stats);
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
       const { usageRoutes } = await import('../src/identity/reputation/routes.ts');
       const dates = given({ startDate: flags.start, endDate: flags.end });
       const interval = flags.by === 'domain' ? undefined : flags.by;
       const series = { ...dates, ...given({ interval }) };
-      const byTime = await runRoute(app, caller, usageRoutes.timeseries, { query: series });
+      const byTime = await session.ask(usageRoutes.timeseries, { query: series });
       if (flags.by === 'domain') {
-        const found = await runRoute(app, caller, usageRoutes.domains, { query: dates });
+        const found = await session.ask(usageRoutes.domains, { query: dates });
         const looks = { rows: found.items, note: periodOf(byTime) };
         return printList(flags, found, ['domain', ...counts], nothing, looks);
       }
       if (flags.by !== undefined) return printSeries(flags, byTime);
-      const stats = await runRoute(app, caller, usageRoutes.channels, { query: dates });
+      const stats = await session.ask(usageRoutes.channels, { query: dates });
       await print(flags, stats, async () => {
         const { card } = await import('./base/output/format.ts');
         const line = sparkline(byTime.items.map(({ emails }) => emails));

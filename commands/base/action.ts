@@ -1,11 +1,10 @@
 // Shared parts of the commands on an action of a mailbox. The commands take only the id of the
 // action, and look up the mailbox that the routes need.
 import { Args } from '@oclif/core';
-import type { Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
+import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 import type { CommonFlags } from './command.ts';
-import { type Input, type LoadRoute, runRoute } from './route.ts';
-import { withCaller } from './session.ts';
+import { findItem, itemsOf } from './items.ts';
+import { type Input, type LoadRoute, type Session, withSession } from './route.ts';
 
 /** The argument of commands on a single action. */
 export const actionArgs = {
@@ -19,13 +18,27 @@ export const actionCard = [
   ...['digest', 'editedDigest'],
 ];
 
-/** Returns the parameters in the path of an action. @throws ResourceNotFoundError */
-export async function actionParams(app: App, { organizationId }: Caller, typed: string) {
+/**
+ * Returns the parameters of a path to an action.
+ * @throws ResourceNotFoundError
+ */
+export async function actionParams(session: Session, typed: string) {
   const { wholeId } = await import('./input/whole-id.ts');
-  const actionId = await wholeId(app, organizationId, ['mailboxAction'], typed);
-  const { actions } = await import('../../src/inbox/approvals/queries.ts');
-  const { mailbox_id } = await actions.get(app.store.db, organizationId, actionId);
-  return { id: mailbox_id, actionId };
+  const actionId = await wholeId(session.findIds, ['mailboxAction'], typed);
+  return { id: await mailboxOf(session, actionId), actionId };
+}
+
+async function mailboxOf(session: Session, actionId: string): Promise<string> {
+  if (session.local) {
+    const { app, caller } = session.local;
+    const { actions } = await import('../../src/inbox/approvals/queries.ts');
+    return (await actions.get(app.store.db, caller.organizationId, actionId)).mailbox_id;
+  }
+  const { mailboxActionRoutes } = await import('../../src/inbox/approvals/routes.ts');
+  const all = itemsOf(session, mailboxActionRoutes.listAll);
+  const found = await findItem(all, ({ id }) => id === actionId);
+  if (!found) throw new ResourceNotFoundError('action', actionId);
+  return found.mailboxId;
 }
 
 /**
@@ -37,8 +50,8 @@ export function callOnAction<Answer>(
   load: LoadRoute<Answer>,
   more: Pick<Input, 'params' | 'body'> = {},
 ): Promise<Answer> {
-  return withCaller(flags, async (app, caller) => {
-    const params = { ...(await actionParams(app, caller, actionId)), ...more.params };
-    return runRoute(app, caller, await load(), { ...more, params });
+  return withSession(flags, async (session) => {
+    const params = { ...(await actionParams(session, actionId)), ...more.params };
+    return session.ask(await load(), { ...more, params });
   });
 }

@@ -1,19 +1,48 @@
 // Base of all commands: the common flags. A command parses, opens a session (session.ts), calls the
 // same function as HTTP, and prints (output.ts).
-import { Command, Flags } from '@oclif/core';
+import { Command, Flags, type Interfaces } from '@oclif/core';
 import { keepCommandLine } from './account/account.ts';
 import { inUsageWords } from './nouns/usage-words.ts';
+import { type ServerFlags, serverFor } from './remote/server.ts';
 
 export interface CommonFlags {
   config?: string | undefined;
   /** Undefined for the first organization. */
   org?: string | undefined;
+  /** Address of the server to ask; undefined for the store beside the command. */
+  server?: string | undefined;
   json: boolean;
   /** Set for a command that keeps root's account and gives new files to the owner of `dataDir`. */
   staysRoot?: true;
 }
 
+/** The flag for the server that is asked in place of the store. */
+const serverFlag = Flags.string({
+  description: 'Ask this server by its API, with the key in SVC_API_KEY',
+  env: 'SVC_SERVER',
+  helpValue: 'URL',
+  helpGroup: 'GLOBAL',
+});
+
+/** A parsed command line, as far as the server concerns it. */
+interface ServerChoice {
+  flags: ServerFlags;
+  raw: Interfaces.ParserOutput['raw'];
+}
+
+/** Sets the flag `server` to the address for this command. @throws UsageError */
+async function chooseServer(
+  { flags, raw }: ServerChoice,
+  command: { id: string; asksServer: boolean },
+): Promise<void> {
+  const isTyped = raw.some((token) => token.type === 'flag' && token.flag === 'server');
+  flags.server = await serverFor(flags, { ...command, isTyped });
+}
+
 export abstract class BaseCommand extends Command {
+  /** Whether all that the command does is asked from routes, so that a server can answer it. */
+  static asksServer = false;
+
   static override baseFlags = {
     config: Flags.string({
       description: 'Configuration file',
@@ -26,6 +55,7 @@ export abstract class BaseCommand extends Command {
       helpValue: 'ORG',
       helpGroup: 'GLOBAL',
     }),
+    server: serverFlag,
     json: Flags.boolean({
       description: 'Print the JSON object of the API and nothing else',
       default: false,
@@ -38,6 +68,21 @@ export abstract class BaseCommand extends Command {
     await super.init();
     keepCommandLine({ id: this.id ?? '', words: this.argv });
     for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true;
+  }
+
+  /** Parses, and chooses the server. @throws UsageError for a command that no server can answer */
+  protected override async parse<
+    F extends Interfaces.OutputFlags<Interfaces.FlagInput>,
+    B extends Interfaces.OutputFlags<Interfaces.FlagInput>,
+    A extends Interfaces.OutputArgs<Interfaces.ArgInput>,
+  >(
+    options?: Interfaces.Input<F, B, A>,
+    argv?: string[],
+  ): Promise<Interfaces.ParserOutput<F, B, A>> {
+    const parsed = await super.parse(options, argv);
+    const { asksServer } = this.ctor as typeof BaseCommand;
+    await chooseServer(parsed as ServerChoice, { id: this.id ?? '', asksServer });
+    return parsed;
   }
 
   /** Rewords usage errors so that they name the next step. */

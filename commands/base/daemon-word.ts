@@ -1,11 +1,16 @@
-// The notice of a command that leaves work to a daemon while no daemon runs.
-import type { App } from '../../src/core/app.ts';
+// The notice of commands that leave work to a daemon if none runs.
+import type { Session } from './route.ts';
 
 /**
- * Returns the notice about `queued`. Returns null if a daemon runs, or if that cannot be detected:
- * on PostgreSQL it may run on any host.
+ * Returns the notice on `queued`; null if a daemon runs, as it does at a server, or if that cannot
+ * be detected: on PostgreSQL it may run on any host.
  */
-export async function wordOfNoDaemon({ config }: App, queued = 'The mail'): Promise<string | null> {
+export async function wordOfNoDaemon(
+  { local }: Session,
+  queued = 'The mail',
+): Promise<string | null> {
+  if (!local) return null;
+  const { config } = local.app;
   const { isDaemonRunning, storeLocation } = await import('../../src/platform/store/open.ts');
   const isRunning = isDaemonRunning(storeLocation(config.database.url, config.dataDir));
   return isRunning === false

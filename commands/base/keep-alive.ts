@@ -1,6 +1,9 @@
-// Keeps the process alive while a command waits for events: the timers of the clock do not.
-import type { App } from '../../src/core/app.ts';
-import { readStoreUntil, type Wait } from '../../src/platform/store/changes/read-until.ts';
+// Keeps the process alive while a command waits for events: timers of the clock alone do not.
+import type { Wait } from '../../src/platform/store/changes/read-until.ts';
+import type { Session } from './route.ts';
+
+/** Time between two reads at a server, in ms. */
+const pauseMs = 500;
 
 /** Runs `work`, and keeps the process alive until it has ended. */
 export async function keptAlive<T>(work: () => Promise<T>): Promise<T> {
@@ -12,7 +15,27 @@ export async function keptAlive<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Reads the store as `readStoreUntil`, and keeps the process alive meanwhile. */
-export function readUntil<T>(app: App, wait: Wait<T>, read: () => Promise<T>): Promise<T> {
-  return keptAlive(() => readStoreUntil(app, wait, read));
+/**
+ * Reads as `readStoreUntil`, and keeps the process alive meanwhile. At a server it reads twice a
+ * second.
+ */
+export function readUntil<T>(
+  { local }: Session,
+  wait: Pick<Wait<T>, 'timeoutMs' | 'isEnough'>,
+  read: () => Promise<T>,
+): Promise<T> {
+  return keptAlive(async () => {
+    if (local) {
+      const { readStoreUntil } = await import('../../src/platform/store/changes/read-until.ts');
+      return readStoreUntil(local.app, wait, read);
+    }
+    const { sleep, systemClock } = await import('../../src/platform/runtime/clock.ts');
+    const endsAt = systemClock.elapsed() + wait.timeoutMs;
+    for (;;) {
+      const found = await read();
+      const leftMs = endsAt - systemClock.elapsed();
+      if (wait.isEnough(found) || leftMs <= 0) return found;
+      await sleep(systemClock, Math.min(pauseMs, leftMs));
+    }
+  });
 }

@@ -1,9 +1,13 @@
-// A command runs the API route of the operation as the operator: the schemas of the route parse the
-// arguments, and refusals are the same as over HTTP.
+// A command asks the API route of its operation: in the store beside it, as the operator, or at the
+// server of `--server`, with a key. The route's schemas parse the arguments, and refusals are the
+// same both ways.
 import type { z } from 'zod';
+import type { Svc } from '../../client/index.js';
 import type { Answering, Caller, Doorway } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { CommonFlags } from './command.ts';
+import type { FindIds } from './input/whole-id.ts';
+import type { Server } from './remote/server.ts';
 import { withCaller } from './session.ts';
 
 /** Loads the module of the route, and with it the area. */
@@ -18,9 +22,30 @@ export interface Input {
   headers?: object;
 }
 
+/** The open store, and the operator. */
+export interface Local {
+  app: App;
+  caller: Caller;
+}
+
+/** A server, with the client that asks it. */
+export type OpenServer = Server & { client: Svc };
+
+/** The open service of a command: the store beside it, or a server. */
+export type Session = Asking &
+  ({ local: Local; server: null } | { local: null; server: OpenServer });
+
+interface Asking {
+  /** Asks a route, ids completed. @throws as the route; ValidationError of all fields */
+  ask<Answer>(route: Doorway<Answer>, input?: Input): Promise<Answer>;
+  findIds: FindIds;
+  /** Returns the time of the store, or of this machine beside a server, in ms since 1970. */
+  now(): number;
+}
+
 /**
- * Runs a route of the area in an open session, after completing ids. @throws ValidationError with
- * all invalid fields.
+ * Runs a route of the area in an open store, ids completed. @throws ValidationError of all
+ * fields.
  */
 export async function runRoute<Answer>(
   app: App,
@@ -30,10 +55,11 @@ export async function runRoute<Answer>(
 ): Promise<Answer> {
   const { ask } = await import('../../src/service/door/door.ts');
   const { requestSchemas } = await import('../../src/core/api/validate.ts');
-  const { withWholeIds } = await import('./input/whole-id.ts');
+  const { idsInStore, withWholeIds } = await import('./input/whole-id.ts');
   const { path, query, body } = requestSchemas(route);
+  const findIds = idsInStore(app, caller.organizationId);
   const whole = <Value>(schema: z.ZodType, value: Value) =>
-    withWholeIds(app, caller.organizationId, schema, value) as Promise<Value>;
+    withWholeIds(findIds, schema, value) as Promise<Value>;
   return ask({ app }, caller, route, {
     params: await whole(path, input.params ?? {}),
     query: await whole(query, input.query ?? {}),
@@ -42,11 +68,46 @@ export async function runRoute<Answer>(
   });
 }
 
-/** Opens the service, runs the route as the operator in `--org`, closes the service. */
+/** Opens the service for routes, runs `work`, closes the service. */
+export async function withSession<T>(
+  flags: CommonFlags,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  if (flags.server !== undefined) {
+    const { serverAt } = await import('./remote/server.ts');
+    const { openServer } = await import('./remote/server-session.ts');
+    return work(await openServer(serverAt(flags.server)));
+  }
+  return withCaller(flags, async (app, caller) => work(await storeSession(app, caller)));
+}
+
+/** Returns the session with an open store, for an organization. */
+export async function storeSession(app: App, caller: Caller): Promise<Session> {
+  const { idsInStore } = await import('./input/whole-id.ts');
+  return {
+    ask: (route, input = {}) => runRoute(app, caller, route, input),
+    findIds: idsInStore(app, caller.organizationId),
+    now: () => app.clock.now(),
+    local: { app, caller },
+    server: null,
+  };
+}
+
+/**
+ * Returns the store of a session, for a part of a command that no route has. @throws UsageError
+ * with a server; it names `part`
+ */
+export async function storeOf({ local, server }: Session, part: string): Promise<Local> {
+  if (local) return local;
+  const { withoutRoute } = await import('./remote/server.ts');
+  throw withoutRoute(part, server.url);
+}
+
+/** Opens the service, asks the route, closes the service. */
 export function callRoute<Answer>(
   flags: CommonFlags,
   load: LoadRoute<Answer>,
   input: Input = {},
 ): Promise<Answer> {
-  return withCaller(flags, async (app, caller) => runRoute(app, caller, await load(), input));
+  return withSession(flags, async (session) => session.ask(await load(), input));
 }

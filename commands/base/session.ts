@@ -8,6 +8,7 @@ import { CapacityError, ConfigError, UnreachableError } from '../../src/platform
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { takeAccountOfStore } from './account/account.ts';
 import type { CommonFlags } from './command.ts';
+import { withoutRoute } from './remote/server.ts';
 import { refuseForeignStore } from './same-store.ts';
 import { inContext } from './store-place.ts';
 
@@ -22,7 +23,10 @@ export async function readConfig(
   flags: CommonFlags,
   options: { withoutSecrets?: boolean; staysRoot?: boolean } = {},
 ): Promise<LoadedConfig> {
-  // The account of the store may not be able to read folders of root.
+  if (flags.server !== undefined) {
+    throw withoutRoute('What these words ask for', flags.server);
+  }
+  // The account may not enter the folders of root.
   if (readByRoot) return readByRoot;
   const { withoutSecrets = false, staysRoot = flags.staysRoot } = options;
   const { loadConfig } = await import('../../src/core/config/config.ts');

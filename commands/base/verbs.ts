@@ -4,8 +4,7 @@
 import { Args, type Interfaces } from '@oclif/core';
 import { z } from 'zod';
 import type { Deleted } from '../../src/core/api/resource-schema.ts';
-import type { Answering, Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
+import type { Answering } from '../../src/core/api/route.ts';
 import { BaseCommand, type CommonFlags, dataFlag, tableFlags, yesFlag } from './command.ts';
 import { confirmed } from './input/ask.ts';
 import { given, readData } from './input/body.ts';
@@ -18,8 +17,7 @@ import {
   printList,
   writeWarning,
 } from './output/output.ts';
-import { runRoute } from './route.ts';
-import { withCaller } from './session.ts';
+import { type Session, withSession } from './route.ts';
 
 /** Help texts, arguments and flags of a command. */
 interface Words {
@@ -70,7 +68,8 @@ function command(
 ) {
   const { route, summary, description, ending = '' } = words;
   return class extends BaseCommand {
-    /** Source for the names of flags in usage errors, and for tests of the help texts. */
+    static override asksServer = true;
+    /** Lets usage errors name flags, and tests compare the words with those of the route. */
     static operation: Operation = { route, words: { summary, description }, fields };
     static override summary = summary ?? route.summary;
     static override description = `${description ?? spoken(route)} ${ending}`.trim();
@@ -128,12 +127,12 @@ async function show<Answer extends object>(
  * Finds a resource by a name that people may give in place of the id. Returns the id, or the
  * parameters of the path. @throws ResourceNotFoundError
  */
-export type Find = (app: App, caller: Caller, named: string) => Promise<string | object>;
+export type Find = (session: Session, named: string) => Promise<string | object>;
 
-/** Returns the parameters of the path. The first argument names the resource. */
-async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find): Promise<object> {
+/** Returns the parameters of the path: the first argument names the resource. */
+async function paramsOf(session: Session, { args }: Typed, find?: Find): Promise<object> {
   const [named = ''] = Object.values(args);
-  const found = find ? await find(app, caller, named) : named;
+  const found = find ? await find(session, named) : named;
   return typeof found === 'string' ? { id: found } : found;
 }
 
@@ -159,9 +158,9 @@ function readCommand<Answer>(
   const flags = { ...agesAllowed(derived, ages), ...words.flags };
   return command({ ...words, flags }, derived.fields, async (typed) => {
     const query = readAges(valuesOf(typed.flags, derived.fields), derived, ages);
-    const answer = await withCaller(typed.flags, async (app, caller) => {
-      const params = args ? await paramsOf(app, caller, typed, find) : {};
-      return runRoute(app, caller, route, { params, query });
+    const answer = await withSession(typed.flags, async (session) => {
+      const params = args ? await paramsOf(session, typed, find) : {};
+      return session.ask(route, { params, query });
     });
     await shown(typed.flags, answer);
   });
@@ -225,13 +224,8 @@ function bodyInput(
 }
 
 interface CreateWords<Answer> extends BodyWords<Answer> {
-  /** Called after the creation, before the answer is shown. */
-  after?: (
-    app: App,
-    caller: Caller,
-    answer: Answer,
-    flags: Record<string, unknown>,
-  ) => Promise<void>;
+  /** Runs after the creation, before the answer is shown. */
+  after?: (session: Session, answer: Answer, flags: Record<string, unknown>) => Promise<void>;
 }
 
 /** Builds a command that creates a resource. */
@@ -239,9 +233,9 @@ export function createCommand<Answer extends object>(words: CreateWords<Answer>)
   const { read, flags, fields } = bodyInput(words, Object.keys(words.args ?? {}));
   return command({ ...words, flags }, fields, async (typed) => {
     const body = await read(typed);
-    const answer = await withCaller(typed.flags, async (app, caller) => {
-      const created = await runRoute(app, caller, words.route, { body });
-      await words.after?.(app, caller, created, { ...typed.flags });
+    const answer = await withSession(typed.flags, async (session) => {
+      const created = await session.ask(words.route, { body });
+      await words.after?.(session, created, { ...typed.flags });
       return created;
     });
     await show(typed.flags, answer, words);
@@ -259,9 +253,9 @@ export function updateCommand<Answer extends object>(words: UpdateWords<Answer>)
   const { read, flags, fields } = bodyInput(words, Object.keys(words.args).slice(1));
   return command({ ...words, flags }, fields, async (typed) => {
     const body = await read(typed);
-    await withCaller(typed.flags, async (app, caller) => {
-      const params = await paramsOf(app, caller, typed, words.find);
-      const answer = await runRoute(app, caller, words.route, { params, body });
+    await withSession(typed.flags, async (session) => {
+      const params = await paramsOf(session, typed, words.find);
+      const answer = await session.ask(words.route, { params, body });
       await show(typed.flags, answer, words);
     });
   });
@@ -285,17 +279,17 @@ const asksFirst = 'Asks for confirmation on a terminal; elsewhere it needs --yes
 export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
   const { route, shows } = words;
   return command({ ...words, ending: asksFirst, flags: yesFlag }, {}, (typed) =>
-    withCaller(typed.flags, async (app, caller) => {
+    withSession(typed.flags, async (session) => {
       const { withWholeIds } = await import('./input/whole-id.ts');
-      const named = await paramsOf(app, caller, typed, words.find);
-      // Completes the id once: so the removed resource is the resource that was shown, even if a
-      // resource is created in between.
-      const whole = await withWholeIds(app, caller.organizationId, shows.params, named);
+      const named = await paramsOf(session, typed, words.find);
+      // Completed once: the removed resource is the shown resource, even if a resource is created
+      // in between.
+      const whole = await withWholeIds(session.findIds, shows.params, named);
       const params = whole as object;
-      const shown = await runRoute(app, caller, shows, { params });
+      const shown = await session.ask(shows, { params });
       const question = words.question(shown);
       if (question !== null) await confirmed(question, typed.flags.yes === true);
-      const answer = await runRoute(app, caller, route, { params });
+      const answer = await session.ask(route, { params });
       await print(typed.flags, answer, () => words.done?.(answer, shown) ?? answer.message);
     }),
   );

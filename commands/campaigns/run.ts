@@ -1,8 +1,6 @@
 // `svc campaigns run`: now, later, or followed to the end.
 import { Flags } from '@oclif/core';
 import type { Run } from '../../src/campaigns/setup/run-schema.ts';
-import type { Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
 import { given } from '../base/input/body.ts';
@@ -12,14 +10,15 @@ import { campaignArg } from '../base/nouns/campaign.ts';
 import { runText } from '../base/nouns/run-view.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { print, writeInterrupted, writeLine, writeWarning } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { type Session, withSession } from '../base/route.ts';
 import { beforeInterrupt } from '../base/signals.ts';
 
 /** Statuses in which the run needs a person, or has ended. */
 const standing: readonly string[] = ['paused', 'held', 'completed', 'failed', 'cancelled'];
 
 export default class CampaignsRun extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Send a campaign to its audience, now or later';
 
   static override description =
@@ -63,14 +62,14 @@ export default class CampaignsRun extends BaseCommand {
       idempotencyKey: flags['idempotency-key'],
       onlyNew: flags['only-new'],
     });
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
       const { create } = (await import('../../src/campaigns/setup/routes.ts')).campaignRunRoutes;
-      const made = await runRoute(app, caller, create, { params: { id: args.id }, body });
-      if (flags.wait) await follow(app, caller, made, flags, timeoutMs);
+      const made = await session.ask(create, { params: { id: args.id }, body });
+      if (flags.wait) await follow(session, made, flags, timeoutMs);
       else {
-        const word = (await wordOfNoDaemon(app, 'The run')) ?? '';
+        const word = (await wordOfNoDaemon(session, 'The run')) ?? '';
         await print(flags, made, async () =>
-          [await runText(made, app.clock.now()), word].filter(Boolean).join('\n\n'),
+          [await runText(made, session.now()), word].filter(Boolean).join('\n\n'),
         );
       }
     });
@@ -92,33 +91,32 @@ function lineOf({ status, waitReason, holdReason, ...run }: Run): string {
 }
 
 async function follow(
-  app: App,
-  caller: Caller,
+  session: Session,
   { id: runId, campaignId: id }: Run,
   flags: CommonFlags,
   timeoutMs = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const { get } = (await import('../../src/campaigns/setup/routes.ts')).campaignRunRoutes;
-  const startedAt = app.clock.now();
-  const word = await wordOfNoDaemon(app, 'The run');
+  const startedAt = session.now();
+  const word = await wordOfNoDaemon(session, 'The run');
   if (word) writeWarning(word);
   let last = '';
   const words = () =>
     `interrupted: ${runId} goes on without this command. Follow it: svc campaigns show ${runId}`;
   const forget = beforeInterrupt(() => writeInterrupted(flags, words(), { runId }));
   const isEnough = ({ status }: Run) => standing.includes(status);
-  const run = await readUntil(app, { timeoutMs, isEnough }, async () => {
-    const found = await runRoute(app, caller, get, { params: { id, runId } });
+  const run = await readUntil(session, { timeoutMs, isEnough }, async () => {
+    const found = await session.ask(get, { params: { id, runId } });
     const line = lineOf(found);
     if (!flags.json && line !== last) {
-      const seconds = ((app.clock.now() - startedAt) / 1000).toFixed(1).padStart(6);
+      const seconds = ((session.now() - startedAt) / 1000).toFixed(1).padStart(6);
       writeLine(`${seconds} s  ${line}`);
     }
     last = line;
     return found;
   }).finally(forget);
   if (!flags.json) writeLine('');
-  await print(flags, run, () => runText(run, app.clock.now()));
+  await print(flags, run, () => runText(run, session.now()));
   if (run.status === 'completed') return;
   const why = run.failureReason ?? run.holdReason;
   const state = isEnough(run) ? `is ${run.status}` : `is still ${run.status}`;

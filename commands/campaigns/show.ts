@@ -2,16 +2,13 @@
 
 import type { RunSummary } from '../../src/campaigns/setup/run-schema.ts';
 import type { Campaign } from '../../src/campaigns/setup/schema.ts';
-import type { Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/input/json-text.ts';
 import { campaignCard, campaignWarning, runPlace } from '../base/nouns/campaign.ts';
 import { runText } from '../base/nouns/run-view.ts';
 import { writeLine, writeWarning } from '../base/output/output.ts';
 import { liveScreen } from '../base/output/screen.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { type Session, withSession } from '../base/route.ts';
 import { idArg } from '../base/verbs.ts';
 
 const endedStatuses: readonly string[] = ['completed', 'failed', 'cancelled'];
@@ -23,6 +20,8 @@ interface Shown {
 }
 
 export default class CampaignsShow extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Show a campaign and its newest run, or a run';
 
   static override description =
@@ -42,11 +41,11 @@ export default class CampaignsShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(CampaignsShow);
-    await withCaller(flags, async (app, caller) => {
-      const read = await reader(app, caller, args.id);
+    await withSession(flags, async (session) => {
+      const read = await reader(session, args.id);
       const { campaign, run } = await read();
       if (flags.json) return writeLine(jsonText(campaign ?? run));
-      const text = async (shown: Shown) => shownText(shown, app.clock.now());
+      const text = async (shown: Shown) => shownText(shown, session.now());
       const isOver = run === null || endedStatuses.includes(run.status);
       if (isOver || !process.stdout.isTTY) {
         writeLine(await text({ campaign, run }));
@@ -60,19 +59,19 @@ export default class CampaignsShow extends BaseCommand {
 }
 
 /** Returns a function that reads the named campaign or run. @throws ResourceNotFoundError. */
-async function reader(app: App, caller: Caller, named: string): Promise<() => Promise<Shown>> {
+async function reader(session: Session, named: string): Promise<() => Promise<Shown>> {
   const routes = await import('../../src/campaigns/setup/routes.ts');
   const get = { campaign: routes.campaignRoutes.get, run: routes.campaignRunRoutes.get };
   if (named.startsWith('run_')) {
-    const params = await runPlace(app, caller, named);
-    return async () => ({ campaign: null, run: await runRoute(app, caller, get.run, { params }) });
+    const params = await runPlace(session, named);
+    return async () => ({ campaign: null, run: await session.ask(get.run, { params }) });
   }
-  const { id } = await runRoute(app, caller, get.campaign, { params: { id: named } });
+  const { id } = await session.ask(get.campaign, { params: { id: named } });
   return async () => {
     const params = { id };
-    const campaign = await runRoute(app, caller, get.campaign, { params });
+    const campaign = await session.ask(get.campaign, { params });
     const query = { limit: 1 };
-    const { items } = await runRoute(app, caller, routes.campaignRunRoutes.list, { params, query });
+    const { items } = await session.ask(routes.campaignRunRoutes.list, { params, query });
     return { campaign, run: items[0] ?? null };
   };
 }

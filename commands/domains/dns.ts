@@ -13,10 +13,11 @@ import { BaseCommand } from '../base/command.ts';
 import { dnsRecordCard, localhostWarning, uncheckedNote } from '../base/input/fields.ts';
 import { domainArg, domainId } from '../base/nouns/domain-id.ts';
 import { print, tableText, writeLine, writeWarning } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class DomainsDns extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Show the DNS records of a domain, as last checked';
 
   static override description =
@@ -47,12 +48,12 @@ export default class DomainsDns extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsDns);
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
       const { domainRoutes } = await import('../../src/identity/domains/routes.ts');
-      const id = await domainId(app, caller, args.domain);
-      const records = await runRoute(app, caller, domainRoutes.listDns, { params: { id } });
+      const id = await domainId(session, args.domain);
+      const records = await session.ask(domainRoutes.listDns, { params: { id } });
       if (flags.format !== undefined && !flags.json) {
-        const { domain } = await runRoute(app, caller, domainRoutes.get, { params: { id } });
+        const { domain } = await session.ask(domainRoutes.get, { params: { id } });
         const options = { domain, isRelative: flags.relative === true };
         writeLine(await textOf(flags.format as DnsForm, records.items, options));
       } else {

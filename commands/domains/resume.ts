@@ -6,7 +6,7 @@ import { given } from '../base/input/body.ts';
 import { domainCard } from '../base/input/fields.ts';
 import { domainArg, domainId } from '../base/nouns/domain-id.ts';
 import { printCard } from '../base/output/output.ts';
-import { withCaller } from '../base/session.ts';
+import { storeOf, withSession } from '../base/route.ts';
 
 export default class DomainsResume extends BaseCommand {
   static override summary = 'Resume sending from a held domain';
@@ -32,9 +32,10 @@ export default class DomainsResume extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsResume);
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
+      const { app, caller } = await storeOf(session, 'Resuming a domain');
       const { resumeDomain } = await import('../../src/outbound/queue/desk/resume.ts');
-      const id = await domainId(app, caller, args.domain);
+      const id = await domainId(session, args.domain);
       const resumed = await resumeDomain(app, caller, id, given({ note: flags.note }));
       await printCard(flags, resumed, domainCard);
     });

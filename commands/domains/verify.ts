@@ -1,10 +1,9 @@
 // `svc domains verify`. src/identity/domains/domains.ts has keys and records; verification.ts in
 // that folder looks the records up.
 import { Flags } from '@oclif/core';
-import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { Domain } from '../../src/identity/domains/schema.ts';
-import { sleep } from '../../src/platform/runtime/clock.ts';
+import { sleep, systemClock } from '../../src/platform/runtime/clock.ts';
 import { BaseCommand } from '../base/command.ts';
 import { dnsRecordCard, domainCard } from '../base/input/fields.ts';
 import { timeoutFlag, timeoutFrom } from '../base/input/timeout.ts';
@@ -12,13 +11,14 @@ import { keptAlive } from '../base/keep-alive.ts';
 import { domainArg, domainId } from '../base/nouns/domain-id.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { print, writeNote, writeWarning } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { type Session, storeOf, withSession } from '../base/route.ts';
 
 /** Default value of --timeout. */
 const watchedFor = '30m';
 
 export default class DomainsVerify extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Check the DNS records of a domain now';
 
   static override description =
@@ -55,10 +55,10 @@ export default class DomainsVerify extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsVerify);
     const timeoutMs = timeoutFrom(flags.timeout ?? watchedFor) ?? Number.POSITIVE_INFINITY;
-    await withCaller(flags, async (app, caller) => {
-      const id = await domainId(app, caller, args.domain);
-      const check = () => verified(app, caller, id, flags.force);
-      const domain = flags.watch ? await watched(app, check, timeoutMs) : await check();
+    await withSession(flags, async (session) => {
+      const id = await domainId(session, args.domain);
+      const check = () => verified(session, id, flags.force);
+      const domain = flags.watch ? await watched(check, timeoutMs) : await check();
       const lacking = domain.dnsRecords.filter(({ status }) => status !== 'valid');
       const improvable = domain.dnsRecords.filter(
         ({ status, diagnosis }) => status === 'valid' && diagnosis !== null,
@@ -74,13 +74,17 @@ export default class DomainsVerify extends BaseCommand {
           ...section('These records are valid, but have a problem:', improvable),
         ].join('\n\n');
       });
-      const { returnPathDoubt } = await import('../../src/core/config/problems.ts');
-      const doubt = returnPathDoubt(app.config);
-      if (doubt !== null) writeWarning(doubt);
+      if (session.local) await warnOfReturnPath(session.local.app);
       if (domain.status === 'verified') return;
       throw new ExpectationError(`${domain.domain} is ${domain.status}, not verified`);
     });
   }
+}
+
+async function warnOfReturnPath({ config }: App): Promise<void> {
+  const { returnPathDoubt } = await import('../../src/core/config/problems.ts');
+  const doubt = returnPathDoubt(config);
+  if (doubt !== null) writeWarning(doubt);
 }
 
 /** Time between two checks. */
@@ -90,7 +94,8 @@ const pauseMs = 5_000;
  * Checks a domain until it is verified or the time is over. Reports changed records on standard
  * error. Returns the domain after the last check.
  */
-function watched({ clock }: App, check: () => Promise<Domain>, timeoutMs: number): Promise<Domain> {
+function watched(check: () => Promise<Domain>, timeoutMs: number): Promise<Domain> {
+  const clock = systemClock;
   const endsAt = clock.elapsed() + timeoutMs;
   const known = new Map<string, string>();
   return keptAlive(async () => {
@@ -108,12 +113,13 @@ function watched({ clock }: App, check: () => Promise<Domain>, timeoutMs: number
   });
 }
 
-/** Checks the domain by the API operation; only the operator may use `force`. */
-async function verified(app: App, caller: Caller, id: string, force: boolean): Promise<Domain> {
+/** Checks the domain by the API operation; `force` is for the operator alone. */
+async function verified(session: Session, id: string, force: boolean): Promise<Domain> {
   if (force) {
     const { verifyDomain } = await import('../../src/identity/domains/verification.ts');
+    const { app, caller } = await storeOf(session, '--force');
     return verifyDomain(app, caller, id, { force });
   }
   const { verify } = (await import('../../src/identity/domains/routes.ts')).domainRoutes;
-  return runRoute(app, caller, verify, { params: { id } });
+  return session.ask(verify, { params: { id } });
 }

@@ -1,13 +1,12 @@
 // `svc events tail`. src/history/events/follow.ts follows the log.
 import { Flags } from '@oclif/core';
-import type { LogItem, TailLog } from '../../src/history/events/schema.ts';
+import type { LogItem } from '../../src/history/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { given } from '../base/input/body.ts';
 import { jsonText } from '../base/input/json-text.ts';
 import { rangeFrom, startFlag } from '../base/input/since.ts';
 import { writeLine } from '../base/output/output.ts';
 import { logLine, tailLog } from '../base/output/tail-log.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 /** Returns the parts of an event that fit into a line. */
 function lineOf({ timestamp, type, data }: LogItem): string {
@@ -19,6 +18,8 @@ function lineOf({ timestamp, type, data }: LogItem): string {
 }
 
 export default class EventsTail extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Show events as they happen, until Ctrl-C';
 
   static override description =
@@ -56,23 +57,9 @@ export default class EventsTail extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsTail);
     const { type, subject, 'last-event-id': lastEventId } = flags;
-    await withCaller(flags, async (app, caller) => {
-      const { after } = rangeFrom(flags, app.clock.now());
-      const { parseParts } = await import('../../src/core/api/validate.ts');
-      const { boundsOf } = await import('../../src/core/api/resource-schema.ts');
-      const schema = await import('../../src/history/events/schema.ts');
-      const query = {
-        schema: schema.tailQuery,
-        value: given({ type, subject, after, lastEventId }),
-      };
-      const wanted = parseParts({ query }).query as TailLog;
-      const following = {
-        types: wanted.type,
-        subject: wanted.subject,
-        since: boundsOf(wanted).from,
-        after: wanted.lastEventId,
-      };
-      await tailLog(app, caller, following, (item) =>
+    await withSession(flags, async (session) => {
+      const { after } = rangeFrom(flags, session.now());
+      await tailLog(session, { type, subject, after, lastEventId }, (item) =>
         writeLine(flags.json ? jsonText(item, 0) : lineOf(item)),
       );
     });

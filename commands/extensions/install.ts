@@ -6,10 +6,11 @@ import { confirmed } from '../base/input/ask.ts';
 import { given } from '../base/input/body.ts';
 import { credentials, extensionArg, grantLines, grantsOf } from '../base/nouns/extension.ts';
 import { printCard, writeNote } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class ExtensionsInstall extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Install an extension with exactly the grants that you accept';
 
   static override description =
@@ -53,18 +54,18 @@ export default class ExtensionsInstall extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ExtensionsInstall);
-    const installed = await withCaller(flags, async (app, caller) => {
+    const installed = await withSession(flags, async (session) => {
       const { extensionRoutes, extensionVersionRoutes } = await import(
         '../../src/extensions/routes.ts'
       );
       const { installationRoutes } = await import('../../src/extensions/installation-routes.ts');
-      const extension = await runRoute(app, caller, extensionRoutes.get, { params: args });
+      const extension = await session.ask(extensionRoutes.get, { params: args });
       const { id: extensionId, name, latestVersion } = extension;
       const version = flags.version ?? latestVersion?.id;
       let accept = flags.accept;
       if (accept === undefined && version !== undefined) {
         const params = { id: extensionId, version };
-        const found = await runRoute(app, caller, extensionVersionRoutes.get, { params });
+        const found = await session.ask(extensionVersionRoutes.get, { params });
         accept = grantsOf(found);
         if (!flags['accept-all']) {
           for (const line of await grantLines(accept)) writeNote(line);
@@ -79,7 +80,7 @@ export default class ExtensionsInstall extends BaseCommand {
         ...given({ version, sendMode: flags['send-mode'], webhookUrl: flags['webhook-url'] }),
         ...(Object.keys(scope).length > 0 && { scope }),
       };
-      return runRoute(app, caller, installationRoutes.create, { body });
+      return session.ask(installationRoutes.create, { body });
     });
     await printCard(flags, installed, credentials.card, credentials.note);
   }

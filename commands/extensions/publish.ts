@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core';
 import { idPath } from '../../src/core/api/resource-schema.ts';
 import { extensionNoun } from '../../src/extensions/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { parseTyped } from '../base/input/whole-id.ts';
+import { idsInStore, parseTyped } from '../base/input/whole-id.ts';
 import { extensionArg, extensionCard } from '../base/nouns/extension.ts';
 import { UsageError } from '../base/output/failure.ts';
 import { printCard } from '../base/output/output.ts';
@@ -44,7 +44,7 @@ export default class ExtensionsPublish extends BaseCommand {
     }
     const extension = await withCaller(flags, async (app, caller) => {
       const path = idPath(extensionNoun, 'an extension');
-      const { id } = await parseTyped(app, caller.organizationId, path, args, 'path');
+      const { id } = await parseTyped(idsInStore(app, caller.organizationId), path, args, 'path');
       const { publishExtension } = await import('../../src/extensions/extensions.ts');
       return publishExtension(app, caller, id, isPublic);
     });

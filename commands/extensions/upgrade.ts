@@ -7,10 +7,11 @@ import { confirmed } from '../base/input/ask.ts';
 import { given } from '../base/input/body.ts';
 import { grantLines, installationArg } from '../base/nouns/extension.ts';
 import { print, writeNote } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class ExtensionsUpgrade extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Change the version of an installation';
 
   static override description =
@@ -43,11 +44,11 @@ export default class ExtensionsUpgrade extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ExtensionsUpgrade);
-    const upgraded = await withCaller(flags, async (app, caller) => {
+    const upgraded = await withSession(flags, async (session) => {
       const { upgrade } = (await import('../../src/extensions/installation-routes.ts'))
         .installationRoutes;
       const ask = (more: object) =>
-        runRoute(app, caller, upgrade, {
+        session.ask(upgrade, {
           params: args,
           body: { ...given({ version: flags.version }), ...more },
         });

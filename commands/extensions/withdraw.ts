@@ -6,6 +6,8 @@ import { callRoute } from '../base/route.ts';
 import { versionView } from './version.ts';
 
 export default class ExtensionsWithdraw extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Withdraw a version: nobody installs it any more';
 
   static override description = 'Its installations keep it. Nobody upgrades to it any more.';

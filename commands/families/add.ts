@@ -3,6 +3,8 @@ import { BaseCommand } from '../base/command.ts';
 import { changeMember, memberArgs } from '../base/nouns/family.ts';
 
 export default class FamiliesAdd extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Add a template to a family';
 
   static override description = 'A template is in one family at most.';

@@ -3,6 +3,8 @@ import { BaseCommand } from '../base/command.ts';
 import { changeMember, memberArgs } from '../base/nouns/family.ts';
 
 export default class FamiliesRemove extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Remove a template from a family';
 
   static override description = 'The template stays, outside of the family.';

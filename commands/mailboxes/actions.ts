@@ -1,13 +1,10 @@
-// `svc mailboxes actions`. src/inbox/approvals/actions.ts lists the actions.
-import type { Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
+// `svc mailboxes actions`. Actions: src/inbox/approvals/actions.ts.
 import { listActionsQuery } from '../../src/inbox/approvals/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { flagsOf } from '../base/input/schema-flags.ts';
 import { mailboxIdFrom, mailboxOrAllArg } from '../base/mail/mailbox-id.ts';
 import { printList } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { type Session, withSession } from '../base/route.ts';
 import { valuesOf } from '../base/verbs.ts';
 
 const { flags: queryFlags, fields } = flagsOf(listActionsQuery);
@@ -15,6 +12,8 @@ const columns = ['createdAt', 'id', 'type', 'state', 'actor.displayName', 'summa
 const columnsOfAll = columns.toSpliced(2, 0, 'summary.from');
 
 export default class MailboxesActions extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'List the actions of keys in mailboxes, newest first';
 
   static override examples = [
@@ -36,18 +35,18 @@ export default class MailboxesActions extends BaseCommand {
     const { args: typed, flags } = await this.parse(MailboxesActions);
     const query = valuesOf(flags, fields);
     const isFiltered = Object.keys(query).some((name) => name !== 'limit');
-    const { page, whenEmpty } = await withCaller(flags, async (app, caller) => {
+    const { page, whenEmpty } = await withSession(flags, async (session) => {
       const { mailboxActionRoutes: routes } = await import('../../src/inbox/approvals/routes.ts');
       const page =
         typed.mailbox === undefined
-          ? await runRoute(app, caller, routes.listAll, { query })
-          : await runRoute(app, caller, routes.list, {
-              params: { id: await mailboxIdFrom(app, caller, typed.mailbox) },
+          ? await session.ask(routes.listAll, { query })
+          : await session.ask(routes.list, {
+              params: { id: await mailboxIdFrom(session, typed.mailbox) },
               query,
             });
       return {
         page,
-        whenEmpty: page.items.length > 0 ? '' : await noneWords(app, caller, isFiltered),
+        whenEmpty: page.items.length > 0 ? '' : await noneWords(session, isFiltered),
       };
     });
     const shown = typed.mailbox === undefined ? columnsOfAll : columns;
@@ -55,11 +54,11 @@ export default class MailboxesActions extends BaseCommand {
   }
 }
 
-/** Explains an empty list, and points to open proposals in all mailboxes. */
-async function noneWords(app: App, caller: Caller, isFiltered: boolean): Promise<string> {
+/** Explains an empty list, and leads to the proposals that wait elsewhere. */
+async function noneWords(session: Session, isFiltered: boolean): Promise<string> {
   const { mailboxActionRoutes } = await import('../../src/inbox/approvals/routes.ts');
   const query = { state: 'proposed', limit: '1' };
-  const waiting = await runRoute(app, caller, mailboxActionRoutes.listAll, { query });
+  const waiting = await session.ask(mailboxActionRoutes.listAll, { query });
   if (waiting.items.length > 0) {
     return 'No such actions here, but proposals wait for a decision: svc mailboxes review';
   }

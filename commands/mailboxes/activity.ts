@@ -5,8 +5,8 @@ import { given } from '../base/input/body.ts';
 import { rangeFlags, rangeFrom } from '../base/input/since.ts';
 import { mailboxArg, mailboxIdFrom } from '../base/mail/mailbox-id.ts';
 import { print } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { itemsOf } from '../base/items.ts';
+import { type Session, withSession } from '../base/route.ts';
 
 const hourMs = 3_600_000;
 const hoursShown = 24;
@@ -47,7 +47,27 @@ function linesOf({ actions, events, pendingApprovals }: MailboxActivity): string
   ].flat();
 }
 
+/** Counts the actions of the last hours, by hour. */
+async function hoursOf(session: Session, id: string, now: number): Promise<HourCount[]> {
+  const from = now - hoursShown * hourMs;
+  if (session.local) {
+    const { selectHours } = await import('../../src/inbox/approvals/hour-queries.ts');
+    return selectHours(session.local.app.store.db, id, { from, to: now + 1 });
+  }
+  const { mailboxActionRoutes } = await import('../../src/inbox/approvals/routes.ts');
+  const counts = new Map<number, number>();
+  for await (const action of itemsOf(session, mailboxActionRoutes.list, { params: { id } })) {
+    const at = Date.parse(action.createdAt);
+    const hour = at - (at % hourMs);
+    if (hour < from) break;
+    counts.set(hour, (counts.get(hour) ?? 0) + 1);
+  }
+  return [...counts].reverse().map(([hour, count]) => ({ hour, count }));
+}
+
 export default class MailboxesActivity extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Count the actions of keys and the events of a mailbox';
 
   static override description =
@@ -66,18 +86,16 @@ export default class MailboxesActivity extends BaseCommand {
 
   async run(): Promise<void> {
     const { args: typed, flags } = await this.parse(MailboxesActivity);
-    await withCaller(flags, async (app, caller) => {
-      const now = app.clock.now();
+    await withSession(flags, async (session) => {
+      const now = session.now();
       const { mailboxActionRoutes } = await import('../../src/inbox/approvals/routes.ts');
-      const { selectHours } = await import('../../src/inbox/approvals/hour-queries.ts');
-      const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
-      const activity = await runRoute(app, caller, mailboxActionRoutes.activity, {
+      const id = await mailboxIdFrom(session, typed.mailbox ?? '');
+      const activity = await session.ask(mailboxActionRoutes.activity, {
         params: { id },
         query: given(rangeFrom(flags, now)),
       });
       await print(flags, activity, async () => {
-        const range = { from: now - hoursShown * hourMs, to: now + 1 };
-        const hours = await selectHours(app.store.db, id, range);
+        const hours = await hoursOf(session, id, now);
         const parts = [linesOf(activity), barsOf(hours)].filter((lines) => lines.length > 0);
         return parts.map((lines) => lines.join('\n')).join('\n\n') || nothing;
       });

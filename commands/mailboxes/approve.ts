@@ -7,6 +7,8 @@ import { ExpectationError } from '../base/output/failure.ts';
 import { printCard } from '../base/output/output.ts';
 
 export default class MailboxesApprove extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Approve a proposal of a key: send it';
 
   static override description =

@@ -7,7 +7,7 @@ import { readInput } from '../base/input/files.ts';
 import { mailboxArg, mailboxIdFrom } from '../base/mail/mailbox-id.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { printCard } from '../base/output/output.ts';
-import { withCaller } from '../base/session.ts';
+import { storeOf, withSession } from '../base/route.ts';
 
 export default class MailboxesReceive extends BaseCommand {
   static override summary = 'Put a mail from standard input into a mailbox';
@@ -36,9 +36,10 @@ export default class MailboxesReceive extends BaseCommand {
   async run(): Promise<void> {
     const { args: typed, flags } = await this.parse(MailboxesReceive);
     const raw = await readInput('-');
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
+      const { app, caller } = await storeOf(session, 'Receiving a mail');
       const { getMailbox } = await import('../../src/identity/mailboxes/mailboxes.ts');
-      const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
+      const id = await mailboxIdFrom(session, typed.mailbox ?? '');
       const { primaryAddress } = await getMailbox(app, caller, id);
       const messageId = await receiveMail(app, primaryAddress, flags.from, raw);
       const message = await threaded(app, messageId);

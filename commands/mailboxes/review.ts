@@ -6,7 +6,7 @@ import { editedText } from '../base/input/editor.ts';
 import { mailboxIdFrom, mailboxOrAllArg } from '../base/mail/mailbox-id.ts';
 import { ExpectationError, UsageError } from '../base/output/failure.ts';
 import { writeLine } from '../base/output/output.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 const choices = [
   { key: 'a', name: 'Approve: it goes as shown', value: 'approve' },
@@ -17,6 +17,8 @@ const choices = [
 ] as const;
 
 export default class MailboxesReview extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Decide on proposals of keys, one by one';
 
   static override description =
@@ -42,11 +44,10 @@ export default class MailboxesReview extends BaseCommand {
       const others = 'svc mailboxes actions --state proposed, and approve or reject ACTION';
       throw new UsageError(`a review needs a terminal; elsewhere use ${others}`);
     }
-    const { failed } = await withCaller(flags, async (app, caller) => {
+    const { failed } = await withSession(flags, async (session) => {
       const { reviewProposals } = await import('../base/review/walk.ts');
-      const id =
-        typed.mailbox === undefined ? null : await mailboxIdFrom(app, caller, typed.mailbox);
-      const reviewed = await reviewProposals(app, caller, id, {
+      const id = typed.mailbox === undefined ? null : await mailboxIdFrom(session, typed.mailbox);
+      const reviewed = await reviewProposals(session, id, {
         show: writeLine,
         choose: (question) => chosen(question, choices),
         why: () => typedLine('Note for the key that proposed it:'),

@@ -21,6 +21,8 @@ function rowOf(result: BatchResult) {
 }
 
 export default class MessagesBatch extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Send up to 100 messages';
 
   static override description =

@@ -7,10 +7,11 @@ import { deliveryColumns } from '../base/input/fields.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { capturedNote } from '../base/mail/message-view.ts';
 import { printArray } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class MessagesDeliveries extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Show the delivery to each recipient of a message';
 
   static override examples = [
@@ -31,10 +32,10 @@ export default class MessagesDeliveries extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesDeliveries);
-    await withCaller(flags, async (app, caller) => {
-      const id = await messageIdFrom(app, caller, args.id);
+    await withSession(flags, async (session) => {
+      const id = await messageIdFrom(session, args.id);
       const { get } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
-      const { deliveries, recipients } = await runRoute(app, caller, get, { params: { id } });
+      const { deliveries, recipients } = await session.ask(get, { params: { id } });
       const emails = new Map(recipients.map((one) => [one.id, one.email]));
       await printArray(flags, deliveries, deliveryColumns, 'This message has no deliveries.', {
         rows: deliveries.map((one) => ({

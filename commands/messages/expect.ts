@@ -1,15 +1,19 @@
 // `svc messages expect`: waits for a mail, for tests of software that sends it; exit code 8 if none
 // comes.
 import { Flags } from '@oclif/core';
-import type { ExpectedMessage } from '../../src/outbound/messages/expecting/schema.ts';
+import type {
+  ExpectedMail,
+  ExpectedMessage,
+} from '../../src/outbound/messages/expecting/schema.ts';
 import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
+import { given } from '../base/input/body.ts';
 import { messageCard } from '../base/input/fields.ts';
 import { timeFrom } from '../base/input/since.ts';
 import { keptAlive } from '../base/keep-alive.ts';
 import { ExpectationError, UsageError } from '../base/output/failure.ts';
 import { print, writeLine } from '../base/output/output.ts';
-import { withCaller } from '../base/session.ts';
+import { type Session, withSession } from '../base/route.ts';
 
 function spanOf(text: string): number {
   const since = timeFrom('--within', /^\d+$/.test(text) ? `${text}s` : text, 0);
@@ -20,6 +24,8 @@ function spanOf(text: string): number {
 }
 
 export default class MessagesExpect extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Wait for a mail to an address; exit code 8 if none comes';
 
   static override description =
@@ -67,11 +73,9 @@ export default class MessagesExpect extends BaseCommand {
       { to, ...(subject !== undefined && { subject }) },
       'query',
     );
-    const { expectMessage } = await import('../../src/outbound/messages/expecting/expect.ts');
-    await withCaller(flags, async (app, caller) => {
-      const from = timeFrom('--after', flags.after, app.clock.now());
-      const since = from === undefined ? undefined : Date.parse(from);
-      const wait = () => expectMessage(app, caller, { ...wanted, since, withinMs });
+    await withSession(flags, async (session) => {
+      const from = timeFrom('--after', flags.after, session.now());
+      const wait = () => expected(session, wanted, { from, withinMs });
       const found = await keptAlive(wait).catch((error: unknown) => {
         if (!(error instanceof ResourceNotFoundError)) throw error;
         throw new ExpectationError(`no mail to ${to} came within ${flags.within}`);
@@ -79,6 +83,22 @@ export default class MessagesExpect extends BaseCommand {
       await show(found, flags);
     });
   }
+}
+
+/** Waits in the store, or at the server by the client, which asks again until the time is over. */
+async function expected(
+  { ask, local }: Session,
+  wanted: ExpectedMail,
+  { from, withinMs }: { from: string | undefined; withinMs: number },
+): Promise<ExpectedMessage> {
+  if (local) {
+    const { expectMessage } = await import('../../src/outbound/messages/expecting/expect.ts');
+    const since = from === undefined ? undefined : Date.parse(from);
+    return expectMessage(local.app, local.caller, { ...wanted, since, withinMs });
+  }
+  const { messageRoutes } = await import('../../src/outbound/messages/routes.ts');
+  const within = `${Math.ceil(withinMs / 1_000)}s`;
+  return ask(messageRoutes.expect, { query: given({ ...wanted, after: from, within }) });
 }
 
 async function show(

@@ -8,8 +8,7 @@ import { metadataOf, shownStatus, shownStatusOfAll } from '../../src/outbound/me
 import { BaseCommand } from '../base/command.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { print } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 const attemptColumns = ['number', 'at', 'durationMs', 'host', 'tls', 'outcome', 'said'];
 const sparkFrom = 3;
@@ -60,6 +59,8 @@ async function explanationText(explanation: MessageExplanation, now: number): Pr
 }
 
 export default class MessagesExplain extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Explain the state of a message and its next step';
 
   static override description =
@@ -82,11 +83,11 @@ export default class MessagesExplain extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesExplain);
-    await withCaller(flags, async (app, caller) => {
-      const id = await messageIdFrom(app, caller, args.id);
+    await withSession(flags, async (session) => {
+      const id = await messageIdFrom(session, args.id);
       const { explainRoutes } = await import('../../src/outbound/explain/routes.ts');
-      const explanation = await runRoute(app, caller, explainRoutes.message, { params: { id } });
-      await print(flags, explanation, () => explanationText(explanation, app.clock.now()));
+      const explanation = await session.ask(explainRoutes.message, { params: { id } });
+      await print(flags, explanation, () => explanationText(explanation, session.now()));
     });
   }
 }

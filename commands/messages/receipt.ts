@@ -3,10 +3,11 @@ import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/input/json-text.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { writeLine } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class MessagesReceipt extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Write a proof of delivery that others can check';
 
   static override description =
@@ -22,10 +23,10 @@ export default class MessagesReceipt extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesReceipt);
-    await withCaller(flags, async (app, caller) => {
-      const id = await messageIdFrom(app, caller, args.id);
+    await withSession(flags, async (session) => {
+      const id = await messageIdFrom(session, args.id);
       const { receiptRoutes } = await import('../../src/receipts/routes.ts');
-      const receipt = await runRoute(app, caller, receiptRoutes.get, { params: { id } });
+      const receipt = await session.ask(receiptRoutes.get, { params: { id } });
       writeLine(jsonText(receipt));
     });
   }

@@ -6,10 +6,11 @@ import { idempotencyHeader } from '../base/input/idempotency-key.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { messageText } from '../base/mail/message-view.ts';
 import { print } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class MessagesResend extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Send a message again as a new one';
 
   static override description =
@@ -38,10 +39,10 @@ export default class MessagesResend extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesResend);
     const headers = idempotencyHeader(flags['idempotency-key']);
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
       const { sendingRoutes } = await import('../../src/outbound/sending/routes.ts');
-      const params = { id: await messageIdFrom(app, caller, args.id) };
-      const message = await runRoute(app, caller, sendingRoutes.resend, { params, headers });
+      const params = { id: await messageIdFrom(session, args.id) };
+      const message = await session.ask(sendingRoutes.resend, { params, headers });
       await print(flags, message, () => messageText(message, messageCard));
     });
   }

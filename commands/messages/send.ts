@@ -1,7 +1,5 @@
 // `svc messages send`: now, later, or followed to the end (body: base/mail/send-payload.ts).
 import { Flags } from '@oclif/core';
-import type { Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
 import type { DryRunResult, Message } from '../../src/outbound/messages/schema.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
@@ -14,8 +12,7 @@ import { printMessage } from '../base/mail/message-view.ts';
 import { sendPayloadFrom } from '../base/mail/send-payload.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { writeInterrupted, writeLine, writeWarning } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { type Session, withSession } from '../base/route.ts';
 import { beforeInterrupt } from '../base/signals.ts';
 
 const several = { multiple: true } as const;
@@ -23,6 +20,8 @@ const scheduledCard = [...messageCard, 'scheduledFor'];
 const badEnds = ['failed', 'bounced'];
 
 export default class MessagesSend extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Send a message';
 
   static override description =
@@ -143,28 +142,27 @@ export default class MessagesSend extends BaseCommand {
     const headers = idempotencyHeader(idempotencyKey);
     const scheduledFor = flags['scheduled-for'];
     const input = await sendPayloadFrom(await readData(flags.data), flags);
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
       const { sendingRoutes } = await import('../../src/outbound/sending/routes.ts');
       if (scheduledFor !== undefined) {
         const body = { ...input, scheduledFor, ...given({ idempotencyKey }) };
-        const message = await runRoute(app, caller, sendingRoutes.schedule, { body });
+        const message = await session.ask(sendingRoutes.schedule, { body });
         return printMessage(flags, message, scheduledCard);
       }
       if (flags['dry-run']) {
         const body = { ...input, dryRun: true };
-        const result: unknown = await runRoute(app, caller, sendingRoutes.send, { body });
+        const result: unknown = await session.ask(sendingRoutes.send, { body });
         return printDryRun(flags, result as DryRunResult);
       }
-      const message = await runRoute(app, caller, sendingRoutes.send, { headers, body: input });
-      if (flags.wait) await follow(app, caller, message, flags, timeoutMs);
-      else await printMessage(flags, message, messageCard, (await wordOfNoDaemon(app)) ?? '');
+      const message = await session.ask(sendingRoutes.send, { headers, body: input });
+      if (flags.wait) await follow(session, message, flags, timeoutMs);
+      else await printMessage(flags, message, messageCard, (await wordOfNoDaemon(session)) ?? '');
     });
   }
 }
 
 async function follow(
-  app: App,
-  caller: Caller,
+  session: Session,
   { id }: Message,
   flags: CommonFlags,
   timeoutMs: number | undefined,
@@ -173,9 +171,9 @@ async function follow(
     '../base/output/follow.ts'
   );
   const { get } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
-  const read = () => runRoute(app, caller, get, { params: { id } });
-  const startedAt = app.clock.now();
-  const word = await wordOfNoDaemon(app);
+  const read = () => session.ask(get, { params: { id } });
+  const startedAt = session.now();
+  const word = await wordOfNoDaemon(session);
   if (word) writeWarning(word);
   const linesOf = recipientLines();
   let status = 'pending';
@@ -183,12 +181,12 @@ async function follow(
     `interrupted: ${id} is ${status}; the daemon delivers it without this command. ` +
     `Follow it: svc messages show ${id}`;
   const forget = beforeInterrupt(() => writeInterrupted(flags, words(), { messageId: id }));
-  const message = await followMessage(app, read, {
+  const message = await followMessage(session, read, {
     timeoutMs,
     onRead(found) {
       status = found.status;
       if (flags.json) return;
-      const now = app.clock.now();
+      const now = session.now();
       const seconds = ((now - startedAt) / 1000).toFixed(1).padStart(6);
       for (const line of linesOf(found, now)) writeLine(`${seconds} s  ${line}`);
     },
@@ -196,7 +194,7 @@ async function follow(
   if (!flags.json) writeLine('');
   await printMessage(flags, message, messageCard);
   if (!settledStatuses.includes(message.status)) {
-    const noDaemon = (await wordOfNoDaemon(app)) ? ': no daemon runs' : '';
+    const noDaemon = (await wordOfNoDaemon(session)) ? ': no daemon runs' : '';
     throw new ExpectationError(`${id} is still ${message.status}${noDaemon}`);
   }
   const bad = message.deliveries.filter((one) => badEnds.includes(one.status));

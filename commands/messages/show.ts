@@ -1,7 +1,5 @@
 // `svc messages show`: a message, the content, or the bytes of the mail.
 import { Flags } from '@oclif/core';
-import type { Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
 import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -9,10 +7,11 @@ import { messageCard, recipientColumns } from '../base/input/fields.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { capturedNote, shownMessage } from '../base/mail/message-view.ts';
 import { print, writeBytes, writeNote } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { type Session, storeOf, withSession } from '../base/route.ts';
 
 export default class MessagesShow extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Show a message with its recipients';
 
   static override description =
@@ -67,26 +66,27 @@ export default class MessagesShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesShow);
-    await withCaller(flags, async (app, caller) => {
-      const id = await messageIdFrom(app, caller, args.id);
-      if (flags.raw) return writeRaw(app, caller, id, flags.recipient);
+    await withSession(flags, async (session) => {
+      const id = await messageIdFrom(session, args.id);
+      if (flags.raw) return writeRaw(session, id, flags.recipient);
       if (flags.attachment !== undefined) {
-        return writeAttachment(app, caller, id, flags.attachment);
+        return writeAttachment(session, id, flags.attachment);
       }
       const { messageRoutes } = await import('../../src/outbound/messages/routes.ts');
       const params = { id };
       if (flags.email) {
-        const email = await runRoute(app, caller, messageRoutes.email, { params });
+        const email = await session.ask(messageRoutes.email, { params });
         return print(flags, email, () => emailText(email));
       }
-      const message = await runRoute(app, caller, messageRoutes.get, { params });
+      const message = await session.ask(messageRoutes.get, { params });
       await print(flags, message, () => textOf(message));
     });
   }
 }
 
-async function writeRaw(app: App, caller: Caller, id: string, recipient: string | undefined) {
+async function writeRaw(session: Session, id: string, recipient: string | undefined) {
   const { readRawMail } = await import('../../src/outbound/sending/stored-parts.ts');
+  const { app, caller } = await storeOf(session, '--raw');
   const mail = await readRawMail(app, caller, id, recipient);
   const { copies = 1, missingKeys = [] } = mail;
   if (recipient === undefined && copies > 1) {
@@ -98,8 +98,9 @@ async function writeRaw(app: App, caller: Caller, id: string, recipient: string 
   await writeBytes(mail.body);
 }
 
-async function writeAttachment(app: App, caller: Caller, id: string, number: number) {
+async function writeAttachment(session: Session, id: string, number: number) {
   const { readAttachment } = await import('../../src/outbound/sending/stored-parts.ts');
+  const { app, caller } = await storeOf(session, '--attachment');
   await writeBytes(await readAttachment(app, caller, id, number));
 }
 

@@ -6,7 +6,7 @@ import { jsonText } from '../base/input/json-text.ts';
 import { rangeFrom, startFlag } from '../base/input/since.ts';
 import { writeLine } from '../base/output/output.ts';
 import { logLine, tailLog } from '../base/output/tail-log.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 /** The data of a message in an event. */
 interface Told {
@@ -39,6 +39,8 @@ function lineOf(
 }
 
 export default class MessagesTail extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Show messages as they are sent and received, until Ctrl-C';
 
   static override description =
@@ -63,10 +65,9 @@ export default class MessagesTail extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MessagesTail);
-    await withCaller(flags, async (app, caller) => {
-      const { after } = rangeFrom(flags, app.clock.now());
-      const from = after === undefined ? undefined : Date.parse(after);
-      await tailLog(app, caller, { since: from }, (item) => {
+    await withSession(flags, async (session) => {
+      const { after } = rangeFrom(flags, session.now());
+      await tailLog(session, { after }, (item) => {
         const message = begun(item);
         if (!message || (flags.direction ?? message.direction) !== message.direction) return;
         writeLine(flags.json ? jsonText(item.data, 0) : lineOf(item.timestamp, message));

@@ -2,8 +2,7 @@
 // force, and the ways to lift them.
 import { BaseCommand } from '../base/command.ts';
 import { printCard } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 const fields = [
   'name',
@@ -31,9 +30,9 @@ export default class PlanShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(PlanShow);
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
       const { planRoutes } = await import('../../src/access/admission/routes.ts');
-      const state = await runRoute(app, caller, planRoutes.show, {});
+      const state = await session.ask(planRoutes.show, {});
       const { binds, liftedBy } = state;
       const note = liftedBy === null ? binds : `${binds}\nLifted by: ${liftedBy}`;
       await printCard(flags, state, fields, note);

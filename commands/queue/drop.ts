@@ -52,9 +52,9 @@ export default class QueueDrop extends QueueCommand {
       if (selection) return dropAll(session, selection, flags['dry-run'], flags.yes);
       const { dropDeliveries } = await import('../../src/outbound/queue/desk/queue.ts');
       const { queueIds } = await import('../../src/outbound/queue/desk/queue-schema.ts');
-      const { parseTyped } = await import('../base/input/whole-id.ts');
+      const { idsInStore, parseTyped } = await import('../base/input/whole-id.ts');
       const { app, organizationId } = session;
-      const ids = await parseTyped(app, organizationId, queueIds, given, 'path');
+      const ids = await parseTyped(idsInStore(app, organizationId), queueIds, given, 'path');
       await confirmed(`Drop ${ids.join(', ')} unsent, for good?`, flags.yes);
       const items = await dropDeliveries(app, ids, organizationId);
       await print(session.flags, { items }, () => entriesText(items));

@@ -41,9 +41,10 @@ export default class QueueRelease extends QueueCommand {
       const { releaseHold } = await import('../../src/outbound/queue/desk/holds.ts');
       const { holdId } = await import('../../src/outbound/queue/desk/queue-schema.ts');
       const { parseWith } = await import('../../src/core/api/validate.ts');
-      const { wholeId } = await import('../base/input/whole-id.ts');
+      const { idsInStore, wholeId } = await import('../base/input/whole-id.ts');
       const kinds = ['hold', 'delivery', 'message'] as const;
-      const id = args.id && (await wholeId(session.app, session.organizationId, kinds, args.id));
+      const id =
+        args.id && (await wholeId(idsInStore(session.app, session.organizationId), kinds, args.id));
       const target = id?.startsWith('hold_')
         ? { holdId: parseWith(holdId, id, 'path') }
         : await holdTargetFrom(session, id, flags.domain);

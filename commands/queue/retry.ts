@@ -48,9 +48,9 @@ export default class QueueRetry extends QueueCommand {
       if (selection) return retryAll(session, selection, flags['dry-run']);
       const { retryDeliveries } = await import('../../src/outbound/queue/desk/queue.ts');
       const { queueIds } = await import('../../src/outbound/queue/desk/queue-schema.ts');
-      const { parseTyped } = await import('../base/input/whole-id.ts');
+      const { idsInStore, parseTyped } = await import('../base/input/whole-id.ts');
       const { app, organizationId } = session;
-      const ids = await parseTyped(app, organizationId, queueIds, given, 'path');
+      const ids = await parseTyped(idsInStore(app, organizationId), queueIds, given, 'path');
       const items = await retryDeliveries(app, ids, organizationId);
       await print(session.flags, { items }, () => entriesText(items));
     });

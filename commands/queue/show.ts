@@ -64,8 +64,8 @@ export default class QueueShow extends QueueCommand {
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
       const { showQueueEntries } = await import('../../src/outbound/queue/desk/queue.ts');
       const { queueId } = await import('../../src/outbound/queue/desk/queue-schema.ts');
-      const { parseTyped } = await import('../base/input/whole-id.ts');
-      const id = await parseTyped(app, organizationId, queueId, args.id, 'path');
+      const { idsInStore, parseTyped } = await import('../base/input/whole-id.ts');
+      const id = await parseTyped(idsInStore(app, organizationId), queueId, args.id, 'path');
       const entries = await showQueueEntries(app, id, organizationId);
       const value = id.startsWith('dlv_') ? entries[0] : { items: entries };
       await print(common, value, async () => {

@@ -1,12 +1,14 @@
 // `svc templates clone`: the files of a template in a folder, without git.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
+import { readHead } from '../base/nouns/template-head.ts';
 import { templateArg, templateId } from '../base/nouns/template-id.ts';
 import { print } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class TemplatesClone extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Write the files of a template to a folder';
 
   static override description =
@@ -30,13 +32,12 @@ export default class TemplatesClone extends BaseCommand {
     const { makeFolder, visibleAndHidden, writeFiles, writeState } = await import(
       '../base/nouns/template-clone.ts'
     );
-    const done = await withCaller(flags, async (app, caller) => {
+    const done = await withSession(flags, async (session) => {
       const { workspaceRoutes } = await import('../../src/content/templates/workspace/routes.ts');
-      const { headFiles } = await import('../../src/content/templates/workspace/begin.ts');
-      const params = { id: await templateId(app, caller, args.template) };
-      const { workspace } = await runRoute(app, caller, workspaceRoutes.show, { params });
+      const params = { id: await templateId(session, args.template) };
+      const { workspace } = await session.ask(workspaceRoutes.show, { params });
       const template = workspace.projectId;
-      const { commit, files } = await headFiles(app.store.db, template);
+      const { commit, files } = await readHead(session, template);
       await makeFolder(args.dir);
       const [visible] = visibleAndHidden(files);
       const written = await writeFiles(args.dir, {}, visible);

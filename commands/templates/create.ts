@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { templateRoutes } from '../../src/content/templates/routes.ts';
 import { given, textFrom } from '../base/input/body.ts';
-import { templateCard } from '../base/nouns/template-id.ts';
+import { findTemplateWithId, templateCard } from '../base/nouns/template-id.ts';
 import { writeWarning } from '../base/output/output.ts';
 import { createCommand } from '../base/verbs.ts';
 
@@ -43,19 +43,17 @@ export default createCommand({
   },
   route: templateRoutes.create,
   card: templateCard,
-  after: async (app, { organizationId }, { id, slug }, { from }) => {
+  after: async (session, { id, slug }, { from }) => {
     if (typeof from !== 'string') return;
     const { findClone, leaveState } = await import('../base/nouns/template-clone.ts');
-    const { headFiles } = await import('../../src/content/templates/workspace/begin.ts');
-    const { templates } = await import('../../src/content/templates/queries.ts');
-    const { db } = app.store;
+    const { workspaceRoutes } = await import('../../src/content/templates/workspace/routes.ts');
     const state = await findClone(from);
-    const known = state && (await templates.find(db, organizationId, state.template));
+    const known = state && (await findTemplateWithId(session, state.template));
     if (known) {
       writeWarning(`${from} stays a clone of ${known.slug}: a push saves there`);
       return;
     }
-    const { commit } = await headFiles(db, id);
-    await leaveState(from, { template: id, commit }, slug);
+    const { workspace } = await session.ask(workspaceRoutes.show, { params: { id } });
+    await leaveState(from, { template: id, commit: workspace.baseCommit }, slug);
   },
 });

@@ -5,10 +5,11 @@ import { BaseCommand } from '../base/command.ts';
 import { isFolder } from '../base/input/files.ts';
 import { templateId, warningLine } from '../base/nouns/template-id.ts';
 import { print } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { storeOf, withSession } from '../base/route.ts';
 
 export default class TemplatesLint extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Check the draft of a template, or a folder';
 
   static override description =
@@ -30,15 +31,16 @@ export default class TemplatesLint extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesLint);
     const { template } = args;
-    const { warnings } = await withCaller(flags, async (app, caller): Promise<Rendered> => {
+    const { warnings } = await withSession(flags, async (session): Promise<Rendered> => {
       if (await isFolder(template)) {
         const { readTemplateFolder } = await import('../base/nouns/template-folder.ts');
         const { renderFiles } = await import('../../src/content/templates/render.ts');
+        const { app, caller } = await storeOf(session, 'Checking a folder');
         return renderFiles(app, caller, await readTemplateFolder(template));
       }
       const { render } = (await import('../../src/content/templates/routes.ts')).templateRoutes;
-      const params = { id: await templateId(app, caller, template) };
-      return runRoute(app, caller, render, { params, body: { draft: true } });
+      const params = { id: await templateId(session, template) };
+      return session.ask(render, { params, body: { draft: true } });
     });
     await print(flags, { warnings }, () =>
       warnings.length === 0 ? 'No advice.' : warnings.map(warningLine).join('\n'),

@@ -13,18 +13,18 @@
 // A state of a template that is not in this store counts as none.
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
-import type { Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
+import type { Rendered } from '../../src/content/templates/schema.ts';
 import { ConflictError, messageOf } from '../../src/platform/errors.ts';
 import { sleep, systemClock } from '../../src/platform/runtime/clock.ts';
 import { fileOperation } from '../base/account/file-broker.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import type { CloneState } from '../base/nouns/template-clone.ts';
-import { warningLine } from '../base/nouns/template-id.ts';
+import { commitOnHead, readHead } from '../base/nouns/template-head.ts';
+import { findTemplateWithId, warningLine } from '../base/nouns/template-id.ts';
 import { UsageError } from '../base/output/failure.ts';
 import { print, writeNote, writeWarning } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { readStoreConfig, withCaller } from '../base/session.ts';
+import { type Session, withSession } from '../base/route.ts';
+import { readStoreConfig } from '../base/session.ts';
 
 /** Name of the preview in the folder. Hidden files are not pushed. */
 const previewFile = '.svc-preview.html';
@@ -40,6 +40,8 @@ interface Pushed {
 }
 
 export default class TemplatesPush extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Save the files of a folder as a commit';
 
   static override description =
@@ -81,8 +83,8 @@ export default class TemplatesPush extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesPush);
-    // Changes to the account of the owner first, so that it can watch the folder.
-    if (flags.watch) await readStoreConfig(flags);
+    // The folder is watched by the account that owns it.
+    if (flags.watch && flags.server === undefined) await readStoreConfig(flags);
     const changes = changesOf(args.dir);
     // Watches before it reads the files, so that no change is missed.
     let change = flags.watch ? changes.next() : undefined;
@@ -90,14 +92,14 @@ export default class TemplatesPush extends BaseCommand {
     await print(flags, pushed, () => inWords(pushed));
     if (!change) return;
     writeNote(`Watching ${args.dir}, with the preview ${join(args.dir, previewFile)}`);
-    await preview(flags, args.dir);
+    await preview(flags, args.dir, pushed.template);
     while (!(await change).done) {
       change = changes.next();
       try {
         const next = await push(flags, args.dir);
         if (next.files.length === 0) continue;
         await print(flags, next, () => inWords(next));
-        await preview(flags, args.dir);
+        await preview(flags, args.dir, next.template);
       } catch (error) {
         // Continues after an error, such as in a half-written file: the next change may mend it.
         writeWarning(messageOf(error));
@@ -123,16 +125,30 @@ async function* changesOf(folder: string): AsyncGenerator<void> {
   }
 }
 
-/** Writes a preview: the HTML that a send would have with the values of sample.json. */
-async function preview(flags: CommonFlags, dir: string): Promise<void> {
+/** Writes the HTML that a send would have with the values of sample.json. */
+async function preview(flags: CommonFlags, dir: string, template: string): Promise<void> {
   const { readTemplateFolder } = await import('../base/nouns/template-folder.ts');
   const files = await readTemplateFolder(dir);
-  await withCaller(flags, async (app, caller) => {
-    const { renderFiles } = await import('../../src/content/templates/render.ts');
-    const { html, warnings } = await renderFiles(app, caller, files);
+  await withSession(flags, async (session) => {
+    const { html, warnings } = await rendered(session, template, files);
     await fileOperation('write', join(dir, previewFile), html ?? '');
     for (const warning of warnings) writeWarning(warningLine(warning));
   });
+}
+
+/** Renders the files; at a server, the draft that was made of them. */
+async function rendered(
+  session: Session,
+  template: string,
+  files: Record<string, string>,
+): Promise<Rendered> {
+  if (session.local) {
+    const { app, caller } = session.local;
+    const { renderFiles } = await import('../../src/content/templates/render.ts');
+    return renderFiles(app, caller, files);
+  }
+  const { render } = (await import('../../src/content/templates/routes.ts')).templateRoutes;
+  return session.ask(render, { params: { id: template }, body: { draft: true } });
 }
 
 type PushFlags = CommonFlags & { message?: string | undefined; slug?: string | undefined };
@@ -143,16 +159,14 @@ async function push(flags: PushFlags, dir: string): Promise<Pushed> {
   );
   const { readTemplateFolder } = await import('../base/nouns/template-folder.ts');
   const files = await readTemplateFolder(dir);
-  return withCaller(flags, async (app, caller) => {
-    const { headFiles } = await import('../../src/content/templates/workspace/begin.ts');
-    const { pushFiles } = await import('../../src/content/templates/workspace/incoming.ts');
-    const state = await stateOf(app, caller, dir, flags.slug);
+  return withSession(flags, async (session) => {
+    const state = await stateOf(session, dir, flags.slug);
     const { slug } = flags;
     const leave = (next: CloneState) =>
       slug === undefined ? writeState(dir, next) : leaveState(dir, next, slug);
-    if (state === null) return create(app, caller, slug ?? '', files, leave);
+    if (state === null) return create(session, slug ?? '', files, leave);
     const { template } = state;
-    const head = await headFiles(app.store.db, template);
+    const head = await readHead(session, template);
     const [visible, hidden] = visibleAndHidden(head.files);
     const changed = changedPaths(visible, files);
     const base = state.commit ?? head.commit;
@@ -166,7 +180,7 @@ async function push(flags: PushFlags, dir: string): Promise<Pushed> {
     if (changed.length > 0) {
       const message = flags.message ?? `Change ${changed.slice(0, 5).join(', ')}`;
       const onMain = { files: { ...hidden, ...files }, commit: base, message };
-      commit = await pushFiles(app, caller, template, onMain);
+      commit = await commitOnHead(session, template, onMain);
     }
     await leave({ template, commit });
     return { template, commit, files: changed };
@@ -179,8 +193,7 @@ async function push(flags: PushFlags, dir: string): Promise<Pushed> {
  * folder without state and slug
  */
 async function stateOf(
-  app: App,
-  caller: Caller,
+  session: Session,
   dir: string,
   slug: string | undefined,
 ): Promise<{ template: string; commit: string | null } | null> {
@@ -188,36 +201,31 @@ async function stateOf(
   const { templateRoutes } = await import('../../src/content/templates/routes.ts');
   if (slug === undefined) {
     const state = await readClone(dir);
-    await runRoute(app, caller, templateRoutes.get, { params: { id: state.template } });
+    await session.ask(templateRoutes.get, { params: { id: state.template } });
     return state;
   }
-  const { findTemplatesBySlugs, templates } = await import(
-    '../../src/content/templates/queries.ts'
-  );
-  const { db } = app.store;
   const state = await findClone(dir);
-  const cloned = state && (await templates.find(db, caller.organizationId, state.template));
+  const cloned = state && (await findTemplateWithId(session, state.template));
   if (cloned && cloned.slug !== slug) {
     throw new UsageError(`${dir} is a clone of ${cloned.slug}: push it without --slug`);
   }
   if (cloned) return state;
-  const [named] = await findTemplatesBySlugs(db, [caller.organizationId], [slug]);
+  const query = { slug, limit: '1' };
+  const [named] = (await session.ask(templateRoutes.list, { query })).items;
   return named ? { template: named.id, commit: null } : null;
 }
 
 async function create(
-  app: App,
-  caller: Caller,
+  session: Session,
   slug: string,
   files: Record<string, string>,
   leave: (state: CloneState) => Promise<void>,
 ): Promise<Pushed> {
   const { changedPaths } = await import('../base/nouns/template-clone.ts');
   const { templateRoutes } = await import('../../src/content/templates/routes.ts');
-  const { headFiles } = await import('../../src/content/templates/workspace/begin.ts');
   const body = { slug, files };
-  const { id: template } = await runRoute(app, caller, templateRoutes.create, { body });
-  const { commit } = await headFiles(app.store.db, template);
+  const { id: template } = await session.ask(templateRoutes.create, { body });
+  const { commit } = await readHead(session, template);
   await leave({ template, commit });
   return { template, commit, files: changedPaths({}, files) };
 }

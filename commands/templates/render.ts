@@ -7,10 +7,11 @@ import { given, readData } from '../base/input/body.ts';
 import { writeTextFile } from '../base/input/files.ts';
 import { templateArg, templateId, warningLine } from '../base/nouns/template-id.ts';
 import { print, writeNote, writeWarning } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class TemplatesRender extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Show the content that a send would have';
 
   static override description =
@@ -57,10 +58,10 @@ export default class TemplatesRender extends BaseCommand {
       unsubscribeGroupId: flags['unsubscribe-group'],
       footer: flags.footer ? { enabled: true } : undefined,
     });
-    const rendered = await withCaller(flags, async (app, caller) => {
+    const rendered = await withSession(flags, async (session) => {
       const { render } = (await import('../../src/content/templates/routes.ts')).templateRoutes;
-      const params = { id: await templateId(app, caller, args.template) };
-      return runRoute(app, caller, render, { params, body });
+      const params = { id: await templateId(session, args.template) };
+      return session.ask(render, { params, body });
     });
     await print(flags, rendered, () => viewOf(rendered));
     for (const warning of flags.json ? [] : rendered.warnings) writeWarning(warningLine(warning));

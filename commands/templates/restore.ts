@@ -4,10 +4,11 @@ import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { templateArg, templateId } from '../base/nouns/template-id.ts';
 import { print } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class TemplatesRestore extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Restore the files of an earlier commit';
 
   static override description =
@@ -32,23 +33,23 @@ export default class TemplatesRestore extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesRestore);
     const { commit } = args;
-    const view = await withCaller(flags, async (app, caller) => {
+    const view = await withSession(flags, async (session) => {
       const { workspaceRoutes: routes } = await import(
         '../../src/content/templates/workspace/routes.ts'
       );
-      const params = { id: await templateId(app, caller, args.template) };
+      const params = { id: await templateId(session, args.template) };
       const guard = (revision: string) => ({
         expectedRevision: revision,
         idempotencyKey: randomUUID(),
       });
-      const { workspace } = await runRoute(app, caller, routes.show, { params });
-      const restored = await runRoute(app, caller, routes.restore, {
+      const { workspace } = await session.ask(routes.show, { params });
+      const restored = await session.ask(routes.restore, {
         params,
         body: { ...guard(workspace.revision), commit },
       });
       if (flags.stage) return restored.view;
       const body = guard(restored.view.workspace.revision);
-      return runRoute(app, caller, routes.save, { params, body });
+      return session.ask(routes.save, { params, body });
     });
     const { baseCommit } = view.workspace;
     await print(flags, view, () =>

@@ -5,6 +5,8 @@ import { callOnMessage, contentFlags, printResult } from '../base/mail/mail-word
 import { threadArg } from '../base/mail/thread.ts';
 
 export default class ThreadsForward extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Forward a message, quoted and with its attachments';
 
   static override examples = [

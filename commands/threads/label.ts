@@ -3,12 +3,13 @@ import { BaseCommand } from '../base/command.ts';
 import { standingCard, threadArg, threadParams } from '../base/mail/thread.ts';
 import { UsageError } from '../base/output/failure.ts';
 import { printCard } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 const several = { multiple: true, multipleNonGreedy: true } as const;
 
 export default class ThreadsLabel extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Add labels to a thread, or remove them';
 
   static override description =
@@ -39,12 +40,12 @@ export default class ThreadsLabel extends BaseCommand {
       { labels: remove, load: async () => (await routes()).removeLabels },
       { labels: add, load: async () => (await routes()).addLabels },
     ];
-    await withCaller(flags, async (app, caller) => {
-      const params = await threadParams(app, caller, args.thread);
+    await withSession(flags, async (session) => {
+      const params = await threadParams(session, args.thread);
       let standing: object = {};
       for (const { labels, load } of changes) {
         if (!labels) continue;
-        standing = await runRoute(app, caller, await load(), { params, body: { labels } });
+        standing = await session.ask(await load(), { params, body: { labels } });
       }
       await printCard(flags, standing, standingCard);
     });

@@ -5,6 +5,8 @@ import { callOnMessage, contentFlags, printResult } from '../base/mail/mail-word
 import { threadArg } from '../base/mail/thread.ts';
 
 export default class ThreadsReply extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Reply to a message in its thread';
 
   static override description =

@@ -6,6 +6,8 @@ import { UsageError } from '../base/output/failure.ts';
 import { printCard } from '../base/output/output.ts';
 
 export default class ThreadsSnooze extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Snooze a thread: it returns to the inbox unread';
 
   static override description = 'New mail in the thread ends the snooze too.';

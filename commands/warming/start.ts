@@ -5,10 +5,11 @@ import { given, readData } from '../base/input/body.ts';
 import { domainArg, domainId } from '../base/nouns/domain-id.ts';
 import { simulationView, warmingView } from '../base/nouns/ramp.ts';
 import { print } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class WarmingStart extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Start warming a domain: an allowance that grows day by day';
 
   static override description =
@@ -62,17 +63,17 @@ export default class WarmingStart extends BaseCommand {
         direct: flags.direct,
       }),
     };
-    await withCaller(flags, async (app, caller) => {
-      const id = await domainId(app, caller, args.domain);
+    await withSession(flags, async (session) => {
+      const id = await domainId(session, args.domain);
       if (flags.simulate) {
         const { simulateRamp } = await import('../../src/identity/warming/ramp.ts');
         const { startWarmingInput } = await import('../../src/identity/warming/schema.ts');
         const { parseWith } = await import('../../src/core/api/validate.ts');
-        const ramp = simulateRamp(parseWith(startWarmingInput, body, 'body'), app.clock.now());
+        const ramp = simulateRamp(parseWith(startWarmingInput, body, 'body'), session.now());
         return print(flags, ramp, () => simulationView(ramp));
       }
       const { warmingRoutes } = await import('../../src/identity/warming/routes.ts');
-      const started = await runRoute(app, caller, warmingRoutes.start, { params: { id }, body });
+      const started = await session.ask(warmingRoutes.start, { params: { id }, body });
       return print(flags, started, () => warmingView(started));
     });
   }

@@ -12,6 +12,8 @@ const columns = [
 ];
 
 export default class WebhooksDeliveries extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'List the deliveries of a webhook, or show one of them';
 
   static override examples = [

@@ -1,9 +1,10 @@
 // `svc webhooks events`. The kinds are listed in daemon/http/event-kinds.ts.
 import { Args, Flags } from '@oclif/core';
 import type { PresentedKind } from '../../src/history/events/schema.ts';
-import { BaseCommand, tableFlags } from '../base/command.ts';
+import { BaseCommand, type CommonFlags, tableFlags } from '../base/command.ts';
 import { UsageError } from '../base/output/failure.ts';
 import { print, printList } from '../base/output/output.ts';
+import { callRoute } from '../base/route.ts';
 
 const inLines = (value: unknown) => JSON.stringify(value, null, 2);
 
@@ -59,7 +60,17 @@ async function kindText({ type, summary, sample, schema }: PresentedKind): Promi
   return [`${type}\n${summary}`, ...fields, example].join('\n\n');
 }
 
+/** Reads the kinds of this version, which needs no store, or those of the server. */
+async function readKinds(flags: CommonFlags): Promise<PresentedKind[]> {
+  const { eventKinds, eventRoutes } = await import('../../daemon/http/event-kinds.ts');
+  if (flags.server !== undefined) return (await callRoute(flags, async () => eventRoutes.kinds)).items;
+  const { presentKind } = await import('../../src/history/events/kinds.ts');
+  return eventKinds.map(presentKind);
+}
+
 export default class WebhooksEvents extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'List the kinds of events, or show one of them';
 
   static override description =
@@ -88,19 +99,16 @@ export default class WebhooksEvents extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(WebhooksEvents);
-    const { eventKinds } = await import('../../daemon/http/event-kinds.ts');
-    const { presentKind } = await import('../../src/history/events/kinds.ts');
     if (args.kind === undefined) {
       if (flags.schema) throw new UsageError('--schema: name the kind, such as message.bounced');
-      const items = eventKinds.map(presentKind);
+      const items = await readKinds(flags);
       return printList(flags, { items }, ['type', 'summary'], 'There are no kinds of events.');
     }
     const { eventType } = await import('../../src/history/events/schema.ts');
     const { parseWith } = await import('../../src/core/api/validate.ts');
     const type = parseWith(eventType, args.kind, 'path');
-    const kind = eventKinds.find((one) => one.type === type);
-    if (!kind) return;
-    const shown = presentKind(kind);
+    const shown = (await readKinds(flags)).find((one) => one.type === type);
+    if (!shown) return;
     if (flags.schema) return print(flags, shown.schema, () => inLines(shown.schema));
     await print(flags, shown, () => kindText(shown));
   }

@@ -1,16 +1,16 @@
 // `svc webhooks listen`: events as they happen, on this machine (src/webhooks/listen.ts).
 import { Flags } from '@oclif/core';
-import type { Heard } from '../../src/webhooks/listen.ts';
+import type { Forwarding, Heard } from '../../src/webhooks/listen.ts';
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/input/json-text.ts';
 import { rangeFrom, startFlag } from '../base/input/since.ts';
 import { keptAlive } from '../base/keep-alive.ts';
 import { writeLine } from '../base/output/output.ts';
-import { withCaller } from '../base/session.ts';
+import { type Session, withSession } from '../base/route.ts';
 import { firstStopSignal } from '../base/signals.ts';
 
 function lineOf({ event, outcome }: Heard): string {
-  const parts = [new Date(event.timestamp).toISOString(), event.type, event.subject];
+  const parts = [event.timestamp, event.type, event.subject];
   if (outcome === null) return parts.join('  ');
   const { statusCode, errorClass, response, durationMs } = outcome;
   const answer = statusCode === null ? `${errorClass}: ${response}` : `→ ${statusCode}`;
@@ -18,6 +18,8 @@ function lineOf({ event, outcome }: Heard): string {
 }
 
 export default class WebhooksListen extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Follow events, and post them to a local program';
 
   static override description =
@@ -52,22 +54,50 @@ export default class WebhooksListen extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(WebhooksListen);
-    await withCaller(flags, async (app, { organizationId }) => {
-      const { listen, listenSecret } = await import('../../src/webhooks/listen.ts');
-      if (flags['print-secret']) return writeLine(listenSecret(app, organizationId));
-      const { after } = rangeFrom(flags, app.clock.now());
-      const stopping = new AbortController();
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    await withSession(flags, async (session) => {
+      if (flags['print-secret']) return writeLine(await secretOf(session));
+      const { after } = rangeFrom(flags, session.now());
       void firstStopSignal().then(() => stopping.abort());
       const options = {
-        organizationId,
         forwardTo: flags['forward-to'] ?? null,
         patterns: flags.event ?? ['*'],
-        since: after === undefined ? undefined : Date.parse(after),
-        signal: stopping.signal,
+        signal,
       };
-      await keptAlive(() =>
-        listen(app, options, (heard) => writeLine(flags.json ? jsonText(heard, 0) : lineOf(heard))),
-      );
+      const report = (heard: Heard) => writeLine(flags.json ? jsonText(heard, 0) : lineOf(heard));
+      await keptAlive(() => heardBy(session, { ...options, after }, report));
     });
   }
+}
+
+async function secretOf({ local, server }: Session): Promise<string> {
+  if (local) {
+    const { listenSecret } = await import('../../src/webhooks/listen.ts');
+    return listenSecret(local.app, local.caller.organizationId);
+  }
+  const { listenSecretOf } = await import('../base/remote/events.ts');
+  return listenSecretOf(server);
+}
+
+/** Reports and posts each matching event, until the signal. */
+async function heardBy(
+  session: Session,
+  { after, ...options }: Omit<Forwarding, 'secret'> & { after: string | undefined },
+  report: (heard: Heard) => void,
+): Promise<void> {
+  const { checkListening, forward, listen } = await import('../../src/webhooks/listen.ts');
+  const { local, server } = session;
+  if (local) {
+    const { organizationId } = local.caller;
+    const since = after === undefined ? undefined : Date.parse(after);
+    return listen(local.app, { ...options, organizationId, since }, report);
+  }
+  checkListening(options);
+  const { comingFrom, posterParts } = await import('../base/remote/events.ts');
+  const parts = await posterParts(server);
+  const { patterns, signal } = options;
+  const events = comingFrom(server, { type: patterns.join(','), after, signal });
+  const secret = await secretOf(session);
+  await forward(parts, events, { ...options, secret }, report).finally(() => parts.close());
 }

@@ -8,6 +8,8 @@ import { print, printCard } from '../base/output/output.ts';
 import { callRoute } from '../base/route.ts';
 
 export default class WebhooksRedeliver extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Retry one delivery now, or post given-up events again';
 
   static override description =

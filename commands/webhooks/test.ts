@@ -8,14 +8,15 @@ import { readUntil } from '../base/keep-alive.ts';
 import { deliveryText } from '../base/nouns/webhook.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { print, printCard, writeWarning } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 import { args } from './show.ts';
 
 /** Default value of --timeout. */
 const waited = '30s';
 
 export default class WebhooksTest extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Post a test event to a webhook, and wait for the result';
 
   static override description =
@@ -50,20 +51,20 @@ export default class WebhooksTest extends BaseCommand {
     const timeoutMs = timeoutFrom(flags.timeout ?? waited) ?? Number.POSITIVE_INFINITY;
     const { id } = typed;
     const body = await readData(flags.data);
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
       const { webhookRoutes: routes } = await import('../../src/webhooks/routes.ts');
-      const test = await runRoute(app, caller, routes.test, { params: { id }, body });
+      const test = await session.ask(routes.test, { params: { id }, body });
       if (!flags.wait) return printCard(flags, test, ['accepted', 'eventId', 'deliveryId']);
-      const word = await wordOfNoDaemon(app, 'The event');
+      const word = await wordOfNoDaemon(session, 'The event');
       if (word) writeWarning(word);
       const params = { id, deliveryId: test.deliveryId };
       const delivery = await readUntil(
-        app,
+        session,
         {
           timeoutMs,
           isEnough: ({ status, attempts }) => status !== 'pending' || attempts.length > 0,
         },
-        () => runRoute(app, caller, routes.delivery, { params }),
+        () => session.ask(routes.delivery, { params }),
       );
       await print(flags, test, () => deliveryText(delivery));
       if (delivery.status === 'delivered') return;

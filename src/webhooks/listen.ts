@@ -1,13 +1,16 @@
-// Posts events as they happen to a program on this machine, for development. Reads the store, so no
-// daemon, tunnel or endpoint is needed. Signs with a secret that is constant for a store.
+// Posts events as they happen to a program on this machine, for development. Reads the store, or the
+// stream of a server, so no tunnel or endpoint is needed. Signs with a secret that is constant for
+// a store, or for a key of a server.
 import { isIP } from 'node:net';
+import { operatorOf } from '../access/keys/roles.ts';
 import type { App } from '../core/app.ts';
 import { followLog } from '../history/events/follow.ts';
-import type { LogEntry } from '../history/events/log.ts';
+import { type LogEntry, presentEntry } from '../history/events/log.ts';
 import { isKnownPattern, matcherOf } from '../history/events/patterns.ts';
+import type { LogItem } from '../history/events/schema.ts';
 import { ValidationError } from '../platform/errors.ts';
 import { shownBody } from './posting/body.ts';
-import { createPoster, type Poster, type PostOutcome } from './posting/post.ts';
+import { createPoster, type PosterParts, type PostOutcome } from './posting/post.ts';
 import { secretFrom, signatureHeaders } from './posting/signature.ts';
 
 export interface ListenOptions {
@@ -21,10 +24,26 @@ export interface ListenOptions {
   signal: AbortSignal;
 }
 
+/** An event, with the resource that it is about. */
+export interface HeardEvent extends LogItem {
+  subject: string;
+}
+
 /** Event with the outcome of the post. */
 export interface Heard {
-  event: LogEntry;
+  event: HeardEvent;
   outcome: PostOutcome | null;
+}
+
+/** An event to post, with the body that an endpoint would get. */
+export interface ComingEvent {
+  event: HeardEvent;
+  readBody(): Promise<string>;
+}
+
+/** How events are posted, and which. */
+export interface Forwarding extends Pick<ListenOptions, 'forwardTo' | 'patterns' | 'signal'> {
+  secret: string;
 }
 
 /** Returns the secret with which `listen` signs, for an organization of this store. */
@@ -51,46 +70,71 @@ function checkPatterns(patterns: readonly string[]): void {
   throw new ValidationError(text, { event: [text] });
 }
 
-/** Reports and posts each matching event, once, in order, until the signal. */
-export async function listen(
-  app: App,
-  { organizationId, forwardTo, patterns, since, signal }: ListenOptions,
-  tell: (heard: Heard) => void,
-): Promise<void> {
+/** @throws ValidationError for a URL off this machine, and for an unknown pattern */
+export function checkListening({
+  forwardTo,
+  patterns,
+}: Pick<ListenOptions, 'forwardTo' | 'patterns'>): void {
   if (forwardTo !== null) checkLoopback(forwardTo);
   checkPatterns(patterns);
+}
+
+/** Reports and posts each matching event of the store, once, in order, until the signal. */
+export async function listen(
+  app: App,
+  { organizationId, since, ...options }: ListenOptions,
+  report: (heard: Heard) => void,
+): Promise<void> {
+  const operator = operatorOf(organizationId);
+  const secret = listenSecret(app, organizationId);
+  async function* events(): AsyncGenerator<ComingEvent> {
+    for await (const entry of await followLog(app, organizationId, { since }, options.signal)) {
+      if (options.signal.aborted) return;
+      const event = { ...(await presentEntry(app, operator, entry)), subject: entry.subject };
+      yield { event, readBody: () => bodyOf(app, entry) };
+    }
+  }
+  await forward(app, events(), { ...options, secret }, report);
+}
+
+/** Reports and posts each matching event. */
+export async function forward(
+  parts: PosterParts,
+  events: AsyncIterable<ComingEvent>,
+  { forwardTo, patterns, secret, signal }: Forwarding,
+  report: (heard: Heard) => void,
+): Promise<void> {
+  checkListening({ forwardTo, patterns });
   const isWanted = matcherOf(patterns);
-  const poster = createPoster(onThisMachine(app));
+  const poster = createPoster(onThisMachine(parts));
   try {
-    for await (const event of await followLog(app, organizationId, { since }, signal)) {
+    for await (const { event, readBody } of events) {
       if (signal.aborted) return;
       if (!isWanted(event.type)) continue;
-      const outcome = forwardTo === null ? null : await post(app, poster, forwardTo, event);
-      tell({ event, outcome });
+      if (forwardTo === null) {
+        report({ event, outcome: null });
+        continue;
+      }
+      const body = await readBody();
+      const headers = signatureHeaders([secret], event.id, parts.clock.now(), body);
+      report({ event, outcome: await poster.post({ url: forwardTo, headers, body }) });
     }
   } finally {
     await poster.close();
   }
 }
 
-async function post(
-  app: App,
-  poster: Poster,
-  url: string,
-  { id, organizationId, type, subject, timestamp }: LogEntry,
-): Promise<PostOutcome> {
-  const body = await shownBody(app, {
+function bodyOf(app: App, { id, organizationId, type, subject, timestamp }: LogEntry) {
+  return shownBody(app, {
     organization_id: organizationId,
     event_id: id,
     event_type: type,
     message_id: type.startsWith('message.') ? subject : null,
     created_at: timestamp,
   });
-  const secret = listenSecret(app, organizationId);
-  return poster.post({ url, headers: signatureHeaders([secret], id, app.clock.now(), body), body });
 }
 
-function onThisMachine(app: App): App {
-  const webhooks = { ...app.config.webhooks, allowPrivateAddresses: true };
-  return { ...app, config: { ...app.config, webhooks } };
+function onThisMachine(parts: PosterParts): PosterParts {
+  const webhooks = { ...parts.config.webhooks, allowPrivateAddresses: true };
+  return { ...parts, config: { ...parts.config, webhooks } };
 }

@@ -1,7 +1,7 @@
 // Ids as people type them: their last characters, or `@last`. Searches run on both stores; commands
 // say on standard error which id they took.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { completedPrefixes, wholeId } from '../../commands/base/input/whole-id.ts';
+import { completedPrefixes, idsInStore, wholeId } from '../../commands/base/input/whole-id.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createKey } from '../../src/access/keys/keys.ts';
 import { keys } from '../../src/access/keys/queries.ts';
@@ -170,7 +170,7 @@ describe.each(stores)('the search on %s', (store) => {
         await keys.insert(trx, { ...row, id: renamed[index] ?? '' });
       });
     }
-    await expect(wholeId(app, organizationId, ['key'], '7t7t7t')).rejects.toThrow(
+    await expect(wholeId(idsInStore(app, organizationId), ['key'], '7t7t7t')).rejects.toThrow(
       `7t7t7t is the ending of several ids: ${renamed.toSorted().toReversed().join(', ')}`,
     );
   });

@@ -66,22 +66,25 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
 /** Prefixes of ids that can be completed. */
 export const completedPrefixes = Object.keys(searches);
 
-async function idsEnding(
-  { store }: App,
-  organizationId: string | undefined,
-  kind: IdKind,
-  ending: string,
-): Promise<string[]> {
-  const search = searches[prefixOf(kind)];
-  return search ? (await search())(store.db, organizationId, ending, mostNamed) : [];
+/**
+ * Finds ids by their ending, newest first and at most three; the empty ending selects the newest.
+ */
+export type FindIds = (kind: IdKind, ending: string) => Promise<string[]>;
+
+/** Returns the search in a store. Without an organization all organizations are searched. */
+export function idsInStore(app: App, organizationId: string | undefined): FindIds {
+  return async (kind, ending) => {
+    if (kind === 'message' && ending === '' && organizationId !== undefined) {
+      const { lastSentId } = await import('../../../src/outbound/messages/messages.ts');
+      return [await lastSentId(app, { organizationId })];
+    }
+    const search = searches[prefixOf(kind)];
+    return search ? (await search())(app.store.db, organizationId, ending, mostNamed) : [];
+  };
 }
 
-async function newestId(app: App, organizationId: string | undefined, kind: IdKind) {
-  if (kind === 'message' && organizationId !== undefined) {
-    const { lastSentId } = await import('../../../src/outbound/messages/messages.ts');
-    return lastSentId(app, { organizationId });
-  }
-  const [newest] = await idsEnding(app, organizationId, kind, '');
+async function newestId(findIds: FindIds, kind: IdKind): Promise<string> {
+  const [newest] = await findIds(kind, '');
   if (newest === undefined) throw new ResourceNotFoundError(wordFor(kind), last);
   return newest;
 }
@@ -91,13 +94,12 @@ function wordFor(kind: IdKind): string {
 }
 
 /**
- * Returns the id for the typed text, and prints the chosen id to standard error. Returns any other
- * text unchanged: the schema validates it. Without an organization it searches all organizations.
+ * Returns the id for the typed text, and prints the chosen id to standard error. Any other text
+ * stays as it is: the schema judges it.
  * @throws ValidationError for the ending of several ids; ResourceNotFoundError
  */
 export async function wholeId(
-  app: App,
-  organizationId: string | undefined,
+  findIds: FindIds,
   kinds: readonly IdKind[],
   typed: string,
 ): Promise<string> {
@@ -105,8 +107,8 @@ export async function wholeId(
   if (kind === undefined || (typed !== last && !isEnding(typed))) return typed;
   const found =
     typed === last
-      ? [await newestId(app, organizationId, kind)]
-      : await Promise.all(kinds.map((one) => idsEnding(app, organizationId, one, typed)));
+      ? [await newestId(findIds, kind)]
+      : await Promise.all(kinds.map((one) => findIds(one, typed)));
   const [id, ...others] = found.flat();
   if (id === undefined) throw new ResourceNotFoundError(wordFor(kind), typed);
   if (others.length > 0) {
@@ -120,22 +122,20 @@ export async function wholeId(
 
 /** Returns `value` with complete ids in all fields that are ids in the schema. */
 export function withWholeIds(
-  app: App,
-  organizationId: string | undefined,
+  findIds: FindIds,
   schema: Parameters<typeof mapIds>[0],
   value: unknown,
 ): Promise<unknown> {
-  return mapIds(schema, value, (kinds, typed) => wholeId(app, organizationId, kinds, typed));
+  return mapIds(schema, value, (kinds, typed) => wholeId(findIds, kinds, typed));
 }
 
 /**
  * Completes ids and parses. @throws ValidationError; ResourceNotFoundError for an unknown ending.
  */
 export const parseTyped = async <Schema extends Parameters<typeof parseWith>[0]>(
-  app: App,
-  organizationId: string | undefined,
+  findIds: FindIds,
   schema: Schema,
   value: unknown,
   where: Where,
 ): Promise<ReturnType<typeof parseWith<Schema>>> =>
-  parseWith(schema, await withWholeIds(app, organizationId, schema, value), where);
+  parseWith(schema, await withWholeIds(findIds, schema, value), where);

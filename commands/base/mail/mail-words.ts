@@ -5,8 +5,8 @@ import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { type CommonFlags, dataFlag } from '../command.ts';
 import { attachmentsFrom, given, readData, textFrom } from '../input/body.ts';
 import { printCard } from '../output/output.ts';
-import { type LoadRoute, runRoute } from '../route.ts';
-import { withCaller } from '../session.ts';
+import { itemsOf } from '../items.ts';
+import { type LoadRoute, type Session, withSession } from '../route.ts';
 import { threadParams } from './thread.ts';
 
 const several = { multiple: true } as const;
@@ -71,15 +71,35 @@ export async function callOnMessage<Answer>(
   load: LoadRoute<Answer>,
 ): Promise<Answer> {
   const body = await mailFrom(flags);
-  return withCaller(flags, async (app, caller) => {
-    const { newestOf } = await import('../../../src/inbox/threads/queries.ts');
-    const { db } = app.store;
-    const { id, threadId } = await threadParams(app, caller, typed);
-    const newest = (await newestOf(db, threadId, true)) ?? (await newestOf(db, threadId, false));
-    const messageId = flags.message ?? newest?.message_id;
+  return withSession(flags, async (session) => {
+    const params = await threadParams(session, typed);
+    const { id, threadId } = params;
+    const messageId = flags.message ?? (await newestIn(session, params));
     if (messageId === undefined) throw new ResourceNotFoundError('message', `of ${threadId}`);
-    return runRoute(app, caller, await load(), { params: { id, messageId }, body });
+    return session.ask(await load(), { params: { id, messageId }, body });
   });
+}
+
+/** Returns the newest received message of a thread, else the newest; undefined without any. */
+async function newestIn(
+  session: Session,
+  params: { id: string; threadId: string },
+): Promise<string | undefined> {
+  const { threadId } = params;
+  if (session.local) {
+    const { newestOf } = await import('../../../src/inbox/threads/queries.ts');
+    const { db } = session.local.app.store;
+    const newest = (await newestOf(db, threadId, true)) ?? (await newestOf(db, threadId, false));
+    return newest?.message_id;
+  }
+  const { threadRoutes } = await import('../../../src/inbox/threads/routes.ts');
+  let received: string | undefined;
+  let newest: string | undefined;
+  for await (const { id, direction } of itemsOf(session, threadRoutes.messages, { params })) {
+    newest = id;
+    if (direction === 'inbound') received = id;
+  }
+  return received ?? newest;
 }
 
 const fields = ['status', 'messageId', 'threadId', 'waitReason', 'createdAt'];

@@ -1,8 +1,8 @@
 // Mailboxes in arguments: by id, slug or address.
 import { Args } from '@oclif/core';
-import type { Caller } from '../../../src/core/api/route.ts';
-import type { App } from '../../../src/core/app.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import { findItem, itemsOf } from '../items.ts';
+import type { Local, Session } from '../route.ts';
 
 function argOf(byDefault: string) {
   return {
@@ -22,30 +22,54 @@ export const mailboxOrAllArg = argOf('all mailboxes');
  * Returns the id of the named mailbox.
  * @throws ResourceNotFoundError if the organization has no such mailbox.
  */
-export async function mailboxIdFrom(app: App, caller: Caller, named: string): Promise<string> {
+export async function mailboxIdFrom(session: Session, named: string): Promise<string> {
   const { idPattern } = await import('../../../src/platform/runtime/ids.ts');
   if (idPattern('mailbox').test(named)) return named;
-  const { findReceivers } = await import('../../../src/identity/mailboxes/receivers.ts');
+  const found = await (session.local
+    ? findInStore(session.local, named)
+    : findInList(session, named));
+  if (found) return found.id;
+  if (named === '') throw new ResourceNotFoundError('mailbox', 'of this organization');
+  if (isAddress(named)) throw new ResourceNotFoundError('mailbox', named);
+  const { wholeId } = await import('../input/whole-id.ts');
+  const id = await wholeId(session.findIds, ['mailbox'], named);
+  if (id === named) throw new ResourceNotFoundError('mailbox', named);
+  return id;
+}
+
+const isAddress = (named: string) => /.@/.test(named);
+
+type Found = { id: string } | undefined;
+
+/** Finds a mailbox by address or slug; the oldest for an empty name. */
+async function findInStore({ app, caller }: Local, named: string): Promise<Found> {
   const { findFirstMailbox, mailboxes } = await import(
     '../../../src/identity/mailboxes/queries.ts'
   );
   const { db } = app.store;
   const { organizationId } = caller;
-  if (named === '') {
-    const first = await findFirstMailbox(db, organizationId);
-    if (!first) throw new ResourceNotFoundError('mailbox', 'of this organization');
-    return first.id;
-  }
-  if (/.@/.test(named)) {
+  if (named === '') return findFirstMailbox(db, organizationId);
+  if (isAddress(named)) {
+    const { findReceivers } = await import('../../../src/identity/mailboxes/receivers.ts');
     const { own } = await findReceivers(db, named);
-    if (own?.organization_id === organizationId) return own.id;
-    throw new ResourceNotFoundError('mailbox', named);
+    return own?.organization_id === organizationId ? own : undefined;
   }
   const bySlug = { equal: { slug: named } };
   const { rows } = await mailboxes.page(db, organizationId, { page: 1, limit: 1 }, bySlug);
-  if (rows[0]) return rows[0].id;
-  const { wholeId } = await import('../input/whole-id.ts');
-  const id = await wholeId(app, organizationId, ['mailbox'], named);
-  if (id === named) throw new ResourceNotFoundError('mailbox', named);
-  return id;
+  return rows[0];
+}
+
+/** Finds a mailbox as `findInStore`, in the list of the API. */
+async function findInList(session: Session, named: string): Promise<Found> {
+  const { mailboxRoutes } = await import('../../../src/identity/mailboxes/routes.ts');
+  const all = itemsOf(session, mailboxRoutes.list);
+  if (named !== '') {
+    const address = named.toLowerCase();
+    return findItem(all, ({ slug, addresses, primaryAddress }) =>
+      isAddress(named) ? [primaryAddress, ...addresses].includes(address) : slug === named,
+    );
+  }
+  let oldest: { id: string } | undefined;
+  for await (const mailbox of all) if (!oldest || mailbox.id < oldest.id) oldest = mailbox;
+  return oldest;
 }

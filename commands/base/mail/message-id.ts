@@ -1,7 +1,6 @@
 // How commands name a message: the id, or `@last` for the latest sent message (whole-id.ts).
 import { Args } from '@oclif/core';
-import type { Caller } from '../../../src/core/api/route.ts';
-import type { App } from '../../../src/core/app.ts';
+import type { Session } from '../route.ts';
 
 /** The argument of commands on a single message. */
 export const messageArg = {
@@ -12,8 +11,8 @@ export const messageArg = {
 };
 
 /** @throws ValidationError for an invalid id; ResourceNotFoundError before the first send. */
-export async function messageIdFrom(app: App, caller: Caller, named: string): Promise<string> {
+export async function messageIdFrom({ findIds }: Session, named: string): Promise<string> {
   const { messageId } = await import('../../../src/outbound/messages/schema.ts');
   const { parseTyped } = await import('../input/whole-id.ts');
-  return parseTyped(app, caller.organizationId, messageId, named, 'path');
+  return parseTyped(findIds, messageId, named, 'path');
 }

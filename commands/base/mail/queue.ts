@@ -1,7 +1,7 @@
-// Shared parts of the commands on the queue. They act on all organizations, or on the organization
-// of `--org`. They show entries and counts alike, and the progress of long work.
-// src/outbound/queue/desk/queue.ts has the operations.
-import { Args, Command, Flags } from '@oclif/core';
+// Shared by the commands on the queue. They see all organizations unless `--org` names an
+// organization, show entries and counts alike, and report progress of long work.
+// src/outbound/queue/desk/queue.ts has the queue.
+import { Args, Flags } from '@oclif/core';
 import type { App } from '../../../src/core/app.ts';
 import type { QueueCounts } from '../../../src/outbound/deliveries/queue-queries.ts';
 import type { QueueEntry } from '../../../src/outbound/queue/desk/queue-schema.ts';
@@ -15,16 +15,15 @@ import { withApp } from '../session.ts';
 const worthProgress = 2_000;
 const longestWords = 60;
 
-export abstract class QueueCommand extends Command {
+export abstract class QueueCommand extends BaseCommand {
   static override baseFlags = {
-    config: BaseCommand.baseFlags.config,
+    ...BaseCommand.baseFlags,
     org: Flags.string({
       description: 'Only deliveries of this organization, by id or name (default: all)',
       aliases: ['organization'],
       helpValue: 'ORG',
       helpGroup: 'GLOBAL',
     }),
-    json: BaseCommand.baseFlags.json,
   };
 }
 
@@ -188,8 +187,8 @@ export async function holdTargetFrom(
     throw new UsageError('give an ID, --domain, --org, or the last two together');
   }
   const { holdTarget } = await import('../../../src/outbound/queue/desk/queue-schema.ts');
-  const { parseTyped } = await import('../input/whole-id.ts');
+  const { idsInStore, parseTyped } = await import('../input/whole-id.ts');
   const { given } = await import('../input/body.ts');
   const target = given({ id, domain, organizationId });
-  return parseTyped(app, organizationId, holdTarget, target, 'query');
+  return parseTyped(idsInStore(app, organizationId), holdTarget, target, 'query');
 }

@@ -8,8 +8,8 @@ export const brandArgs = {
   slug: Args.string({ description: 'Slug of the brand', required: true }),
 };
 
-/** Returns the argument as the parameter of the path. */
-export const findBrand: Find = async (_app, _caller, slug) => ({ slug });
+/** The argument as the parameter of the path. */
+export const findBrand: Find = async (_session, slug) => ({ slug });
 
 export const brandCard = [
   ...['id', 'slug', 'name', 'isDefault'],

@@ -1,10 +1,11 @@
 // Shared parts of the commands on campaigns and runs: arguments, and the body of a campaign.
 import { Args, Flags } from '@oclif/core';
 import type { CampaignPreview } from '../../../src/campaigns/mail/preview.ts';
-import type { Caller } from '../../../src/core/api/route.ts';
-import type { App } from '../../../src/core/app.ts';
+import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { attachmentsFrom, given, textFrom } from '../input/body.ts';
+import { firstFound, itemsOf } from '../items.ts';
 import { party } from '../mail/send-payload.ts';
+import type { Session } from '../route.ts';
 import type { Find } from '../verbs.ts';
 
 /** The argument of commands on a single campaign. */
@@ -25,17 +26,31 @@ export const runArg = {
 
 /** Returns the ids in the path of a run. @throws ResourceNotFoundError. */
 export async function runPlace(
-  app: App,
-  { organizationId }: Caller,
+  session: Session,
   named: string,
 ): Promise<{ id: string; runId: string }> {
   const { runPath } = await import('../../../src/campaigns/setup/run-schema.ts');
-  const { runs } = await import('../../../src/run-ledger/queries.ts');
   const { parseTyped } = await import('../input/whole-id.ts');
   const schema = runPath.shape.runId;
-  const runId = await parseTyped(app, organizationId, schema, named, 'path');
-  const { campaign_id: id } = await runs.get(app.store.db, organizationId, runId);
-  return { id, runId };
+  const runId = await parseTyped(session.findIds, schema, named, 'path');
+  return { id: await campaignOf(session, runId), runId };
+}
+
+async function campaignOf(session: Session, runId: string): Promise<string> {
+  if (session.local) {
+    const { app, caller } = session.local;
+    const { runs } = await import('../../../src/run-ledger/queries.ts');
+    return (await runs.get(app.store.db, caller.organizationId, runId)).campaign_id;
+  }
+  const { campaignRoutes, campaignRunRoutes } = await import(
+    '../../../src/campaigns/setup/routes.ts'
+  );
+  const campaigns = itemsOf(session, campaignRoutes.list);
+  const found = await firstFound(campaigns, ({ id }) =>
+    session.ask(campaignRunRoutes.get, { params: { id, runId } }),
+  );
+  if (!found) throw new ResourceNotFoundError('run', runId);
+  return found.campaignId;
 }
 
 /** Returns the arguments as the parameters of the path. */

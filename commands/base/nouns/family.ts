@@ -2,8 +2,7 @@
 import { Args } from '@oclif/core';
 import type { CommonFlags } from '../command.ts';
 import { printCard } from '../output/output.ts';
-import { type LoadRoute, runRoute } from '../route.ts';
-import { withCaller } from '../session.ts';
+import { type LoadRoute, withSession } from '../route.ts';
 import type { Find } from '../verbs.ts';
 import { templateArg, templateId } from './template-id.ts';
 
@@ -13,8 +12,8 @@ export const familyArgs = {
 
 export const memberArgs = { ...familyArgs, ...templateArg };
 
-/** Returns the argument as the parameter of the path. */
-export const findFamily: Find = async (_app, _caller, familyId) => ({ familyId });
+/** The argument as the parameter of the path. */
+export const findFamily: Find = async (_session, familyId) => ({ familyId });
 
 export const familyCard = [
   ...['id', 'name', 'members.id', 'members.slug', 'members.status'],
@@ -27,8 +26,8 @@ export async function changeMember(
   { family, template }: { family: string; template: string },
   load: LoadRoute<object>,
 ): Promise<void> {
-  await withCaller(flags, async (app, caller) => {
-    const params = { familyId: family, templateId: await templateId(app, caller, template) };
-    await printCard(flags, await runRoute(app, caller, await load(), { params }), familyCard);
+  await withSession(flags, async (session) => {
+    const params = { familyId: family, templateId: await templateId(session, template) };
+    await printCard(flags, await session.ask(await load(), { params }), familyCard);
   });
 }

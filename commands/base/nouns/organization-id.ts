@@ -13,8 +13,8 @@ export async function organizationIdFrom(app: App, named: string | undefined): P
   } catch (error) {
     if (!(error instanceof ResourceNotFoundError)) throw error;
     if (named === 'default') return firstId(app);
-    const { wholeId } = await import('../input/whole-id.ts');
-    const id = await wholeId(app, undefined, ['organization'], named);
+    const { idsInStore, wholeId } = await import('../input/whole-id.ts');
+    const id = await wholeId(idsInStore(app, undefined), ['organization'], named);
     if (id === named) throw error;
     return id;
   }

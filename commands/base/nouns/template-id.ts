@@ -1,9 +1,9 @@
 // Templates in arguments: by id or slug.
 import { Args } from '@oclif/core';
 import type { TemplateWarning } from '../../../src/content/rendering/compiled.ts';
-import type { Caller } from '../../../src/core/api/route.ts';
-import type { App } from '../../../src/core/app.ts';
+import type { Template } from '../../../src/content/templates/schema.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import type { Session } from '../route.ts';
 import type { Find } from '../verbs.ts';
 
 /** The argument of commands on a single template. */
@@ -15,17 +15,30 @@ export const templateArg = {
  * Returns the id of the template with this slug. Returns an id, or the ending of an id, unchanged.
  * @throws ResourceNotFoundError for an unknown slug
  */
-export async function templateId(app: App, caller: Caller, idOrSlug: string): Promise<string> {
-  const { findTemplatesBySlugs } = await import('../../../src/content/templates/queries.ts');
+export async function templateId(session: Session, idOrSlug: string): Promise<string> {
+  const { templateRoutes } = await import('../../../src/content/templates/routes.ts');
   const { templateSlug } = await import('../../../src/content/templates/schema.ts');
   const { isEnding } = await import('../input/whole-id.ts');
-  const [found] = await findTemplatesBySlugs(app.store.db, [caller.organizationId], [idOrSlug]);
+  if (!templateSlug.safeParse(idOrSlug).success) return idOrSlug;
+  const query = { slug: idOrSlug, limit: '1' };
+  const [found] = (await session.ask(templateRoutes.list, { query })).items;
   if (found) return found.id;
-  if (isEnding(idOrSlug) || !templateSlug.safeParse(idOrSlug).success) return idOrSlug;
+  if (isEnding(idOrSlug)) return idOrSlug;
   throw new ResourceNotFoundError('template', idOrSlug);
 }
 
-/** Returns the argument as the parameter of the path. */
+/** Returns the template with this id; null without it. */
+export async function findTemplateWithId(session: Session, id: string): Promise<Template | null> {
+  const { templateRoutes } = await import('../../../src/content/templates/routes.ts');
+  try {
+    return await session.ask(templateRoutes.get, { params: { id } });
+  } catch (error) {
+    if (error instanceof ResourceNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** The argument as the parameter of the path. */
 export const findTemplate: Find = templateId;
 
 /** Returns advice about a template as a single line: `body.html:3: text (code)`. */

@@ -1,9 +1,9 @@
-// Follows a message until sending it has ended (`messages send --wait`). Reads again after every
-// commit to the store, including the daemon's. Prints a line for each step of each recipient.
-import type { App } from '../../../src/core/app.ts';
+// Follows a message until sending it has ended (`messages send --wait`). Every commit to the store
+// wakes it, including the daemon's. Prints a line for each step of each recipient.
 import { timeInWords } from '../../../src/outbound/explain/time-words.ts';
 import type { Delivery, Message } from '../../../src/outbound/messages/schema.ts';
 import { readUntil } from '../keep-alive.ts';
+import type { Session } from '../route.ts';
 import { plainText } from './format.ts';
 
 export interface FollowOptions {
@@ -25,7 +25,7 @@ export const settledStatuses: readonly string[] = [
 
 /** Reads the message until it is settled or the time is over. Returns the last state. */
 export function followMessage(
-  app: App,
+  session: Session,
   read: () => Promise<Message>,
   { timeoutMs, onRead }: FollowOptions,
 ): Promise<Message> {
@@ -33,7 +33,7 @@ export function followMessage(
     timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY,
     isEnough: ({ status }: Message) => settledStatuses.includes(status),
   };
-  return readUntil(app, wait, async () => {
+  return readUntil(session, wait, async () => {
     const message = await read();
     onRead(message);
     return message;

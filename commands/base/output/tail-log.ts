@@ -1,17 +1,34 @@
-// Shared parts of the commands that follow the event log (src/history/events/follow.ts).
-import type { Caller } from '../../../src/core/api/route.ts';
-import type { App } from '../../../src/core/app.ts';
+// Shared by commands that show the event log as it grows. src/history/events/follow.ts follows it.
 import type { Following } from '../../../src/history/events/follow.ts';
-import type { LogItem } from '../../../src/history/events/schema.ts';
+import type { LogItem, TailLog } from '../../../src/history/events/schema.ts';
+import { given } from '../input/body.ts';
 import { keptAlive } from '../keep-alive.ts';
+import type { Session } from '../route.ts';
 
-/** Shows new items until the process ends. */
+/** Events that are shown: those of these kinds and of this subject, from a time or behind an event. */
+export interface Tailing {
+  type?: string | undefined;
+  subject?: string | undefined;
+  /** ISO 8601. */
+  after?: string | undefined;
+  lastEventId?: string | undefined;
+}
+
+/** Shows new items until the process ends. @throws ValidationError */
 export async function tailLog(
-  app: App,
-  caller: Caller,
-  following: Following,
+  { local, server }: Session,
+  tailing: Tailing,
   show: (item: LogItem) => void,
 ): Promise<void> {
+  const following = await followingOf(tailing);
+  if (server) {
+    const { eventsAt } = await import('../remote/events.ts');
+    await keptAlive(async () => {
+      for await (const item of eventsAt(server, tailing)) show(item);
+    });
+    return;
+  }
+  const { app, caller } = local;
   const { followLog } = await import('../../../src/history/events/follow.ts');
   const { presentEntry } = await import('../../../src/history/events/log.ts');
   const never = new AbortController().signal;
@@ -22,7 +39,17 @@ export async function tailLog(
   });
 }
 
-/** Joins values to a single line. Removes characters by which remote text could move the cursor. */
+async function followingOf(tailing: Tailing): Promise<Following> {
+  const { parseParts } = await import('../../../src/core/api/validate.ts');
+  const { boundsOf } = await import('../../../src/core/api/resource-schema.ts');
+  const { tailQuery } = await import('../../../src/history/events/schema.ts');
+  const query = { schema: tailQuery, value: given({ ...tailing }) };
+  const wanted = parseParts({ query }).query as TailLog;
+  const { type: types, subject, lastEventId: after } = wanted;
+  return { types, subject, since: boundsOf(wanted).from, after };
+}
+
+/** Joins values to a single line. Text from a remote side must not move the cursor. */
 export function logLine(words: readonly unknown[]): string {
   return words.join('  ').replace(/\p{C}+/gu, ' ');
 }

@@ -10,17 +10,18 @@
 //   quit      stays open, as all remaining proposals do
 
 import type { CursorPage } from '../../../src/core/api/cursor.ts';
-import type { Caller } from '../../../src/core/api/route.ts';
-import type { App } from '../../../src/core/app.ts';
 import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
 import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
+import { threadRoutes } from '../../../src/inbox/threads/routes.ts';
+import type { ThreadMessage } from '../../../src/inbox/threads/schema.ts';
 import { latestThreadMessages } from '../../../src/inbox/threads/messages.ts';
 import { ResourceNotFoundError, ServiceError } from '../../../src/platform/errors.ts';
 import { given } from '../input/body.ts';
 import { describeError, UsageError } from '../output/failure.ts';
 import { inWords } from '../output/format.ts';
-import { runRoute } from '../route.ts';
+import { itemsOf } from '../items.ts';
+import type { Session } from '../route.ts';
 import { type Edits, editableText, editsFrom, type ProposedMail, withEdits } from './mail-text.ts';
 import { proposalShown, threadBefore } from './view.ts';
 
@@ -52,8 +53,7 @@ type Outcome = keyof Reviewed | 'elsewhere' | 'quit';
 
 /** The mailbox of a walk (null for all mailboxes), and the reviewer. */
 interface Walk {
-  app: App;
-  caller: Caller;
+  session: Session;
   mailboxId: string | null;
   reviewer: Reviewer;
 }
@@ -61,17 +61,17 @@ interface Walk {
 type Place = Pick<MailboxAction, 'id' | 'mailboxId'>;
 
 /** Reads the open proposals, the oldest first. */
-async function openProposals({ app, caller, mailboxId }: Walk): Promise<Place[]> {
+async function openProposals({ session, mailboxId }: Walk): Promise<Place[]> {
   const open: Place[] = [];
-  const now = app.clock.now();
+  const now = session.now();
   let cursor: string | null = null;
   do {
     const state = 'proposed';
     const query: object = { state, limit: String(proposalsAtOnce), ...(cursor && { cursor }) };
     const page: CursorPage<MailboxAction> =
       mailboxId === null
-        ? await runRoute(app, caller, mailboxActionRoutes.listAll, { query })
-        : await runRoute(app, caller, mailboxActionRoutes.list, {
+        ? await session.ask(mailboxActionRoutes.listAll, { query })
+        : await session.ask(mailboxActionRoutes.list, {
             params: { id: mailboxId },
             query,
           });
@@ -86,8 +86,8 @@ function paramsOf({ id, mailboxId }: Place) {
   return { id: mailboxId, actionId: id };
 }
 
-function read({ app, caller }: Walk, place: Place): Promise<ShownAction> {
-  return runRoute(app, caller, mailboxActionRoutes.get, { params: paramsOf(place) });
+function read({ session }: Walk, place: Place): Promise<ShownAction> {
+  return session.ask(mailboxActionRoutes.get, { params: paramsOf(place) });
 }
 
 function mailOf({ summary, content }: ShownAction): ProposedMail {
@@ -96,20 +96,30 @@ function mailOf({ summary, content }: ShownAction): ProposedMail {
   return { to, cc, bcc, subject, text: content?.text ?? null, html: content?.html ?? null };
 }
 
-/** Reads the end of the thread; empty for a new or deleted thread. */
-async function threadOf({ app, caller }: Walk, { mailboxId, threadId }: ShownAction) {
+/** Reads the end of the thread; empty for a new thread or a deleted thread. */
+async function threadOf({ session }: Walk, { mailboxId, threadId }: ShownAction) {
   if (threadId === null) return [];
   try {
-    return await latestThreadMessages(app, caller, mailboxId, threadId, messagesShown);
+    if (session.local) {
+      const { app, caller } = session.local;
+      return await latestThreadMessages(app, caller, mailboxId, threadId, messagesShown);
+    }
+    const params = { id: mailboxId, threadId };
+    const messages: ThreadMessage[] = [];
+    for await (const message of itemsOf(session, threadRoutes.messages, { params })) {
+      messages.push(message);
+      if (messages.length > messagesShown) messages.shift();
+    }
+    return messages;
   } catch (error) {
     if (error instanceof ResourceNotFoundError && error.resource === 'thread') return [];
     throw error;
   }
 }
 
-/** Returns true if the proposal is still open. Otherwise says which reviewer has decided it. */
-function stillWaits({ app, reviewer }: Walk, action: ShownAction): boolean {
-  const isOver = Date.parse(action.expiresAt ?? '') <= app.clock.now();
+/** Returns true if the proposal is still open; otherwise prints the name of the reviewer. */
+function stillWaits({ session, reviewer }: Walk, action: ShownAction): boolean {
+  const isOver = Date.parse(action.expiresAt ?? '') <= session.now();
   if (action.state === 'proposed' && !isOver) return true;
   const by = action.decidedBy ? ` by ${inWords(action.decidedBy.displayName)}` : '';
   const state = action.state === 'proposed' ? 'expired' : action.state;
@@ -127,7 +137,7 @@ function saidOf(action: MailboxAction): string {
 async function approve(walk: Walk, place: Place, edits: Edits): Promise<Outcome> {
   const params = paramsOf(place);
   const body = given({ edits: Object.keys(edits).length > 0 ? edits : undefined });
-  const action = await runRoute(walk.app, walk.caller, answeringRoutes.approve, { params, body });
+  const action = await walk.session.ask(answeringRoutes.approve, { params, body });
   walk.reviewer.show(saidOf(action));
   return action.failure ? 'failed' : 'approved';
 }
@@ -136,7 +146,7 @@ async function reject(walk: Walk, place: Place): Promise<Outcome> {
   const note = await walk.reviewer.why();
   const params = paramsOf(place);
   const body = given({ note: note === '' ? undefined : note });
-  await runRoute(walk.app, walk.caller, mailboxActionRoutes.reject, { params, body });
+  await walk.session.ask(mailboxActionRoutes.reject, { params, body });
   walk.reviewer.show('Rejected.');
   return 'rejected';
 }
@@ -200,12 +210,11 @@ async function visit(walk: Walk, place: Place): Promise<Outcome> {
  * @throws ResourceNotFoundError (mailbox), InterruptedError.
  */
 export async function reviewProposals(
-  app: App,
-  caller: Caller,
+  session: Session,
   mailboxId: string | null,
   reviewer: Reviewer,
 ): Promise<Reviewed> {
-  const walk: Walk = { app, caller, mailboxId, reviewer };
+  const walk: Walk = { session, mailboxId, reviewer };
   const seen = new Set<string>();
   const reviewed: Reviewed = { approved: 0, rejected: 0, skipped: 0, failed: 0 };
   for (;;) {

@@ -1,10 +1,11 @@
 import { BaseCommand } from '../../base/command.ts';
 import { domainArg, domainId as idOf } from '../../base/nouns/domain-id.ts';
 import { print } from '../../base/output/output.ts';
-import { runRoute } from '../../base/route.ts';
-import { withCaller } from '../../base/session.ts';
+import { withSession } from '../../base/route.ts';
 
 export default class DomainsCatchAllDisable extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Disable the catch-all of a domain';
 
   static override examples = [
@@ -18,10 +19,10 @@ export default class DomainsCatchAllDisable extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsCatchAllDisable);
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
       const { catchAllRoutes } = await import('../../../src/identity/mailboxes/routes.ts');
-      const domainId = await idOf(app, caller, args.domain);
-      const answer = await runRoute(app, caller, catchAllRoutes.disable, { body: { domainId } });
+      const domainId = await idOf(session, args.domain);
+      const answer = await session.ask(catchAllRoutes.disable, { body: { domainId } });
       await print(flags, answer, () => `Mail for unknown addresses of ${args.domain} is refused`);
     });
   }

@@ -4,10 +4,11 @@ import { Flags } from '@oclif/core';
 import { BaseCommand } from '../../base/command.ts';
 import { domainArg, domainId as idOf } from '../../base/nouns/domain-id.ts';
 import { print } from '../../base/output/output.ts';
-import { runRoute } from '../../base/route.ts';
-import { withCaller } from '../../base/session.ts';
+import { withSession } from '../../base/route.ts';
 
 export default class DomainsCatchAllEnable extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Deliver mail for unknown addresses to a mailbox';
 
   static override examples = [
@@ -25,11 +26,11 @@ export default class DomainsCatchAllEnable extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsCatchAllEnable);
-    await withCaller(flags, async (app, caller) => {
+    await withSession(flags, async (session) => {
       const { catchAllRoutes } = await import('../../../src/identity/mailboxes/routes.ts');
-      const domainId = await idOf(app, caller, args.domain);
+      const domainId = await idOf(session, args.domain);
       const body = { domainId, mailboxId: flags.mailbox };
-      const answer = await runRoute(app, caller, catchAllRoutes.enable, { body });
+      const answer = await session.ask(catchAllRoutes.enable, { body });
       const words = `${flags.mailbox} gets the mail for unknown addresses of ${args.domain}`;
       await print(flags, answer, () => words);
     });

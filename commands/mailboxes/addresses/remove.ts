@@ -7,6 +7,8 @@ import { callRoute } from '../../base/route.ts';
 import { card, args as mailboxArg } from '../show.ts';
 
 export default class MailboxesAddressesRemove extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Remove an address from a mailbox';
 
   static override description =

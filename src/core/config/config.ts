@@ -211,7 +211,9 @@ export function loadConfig(request: LoadRequest): LoadedConfig {
 }
 
 /** Variables read by the launcher and the commands. */
-const otherVariables: readonly string[] = ['SVC_CONFIG', 'SVC_ORG', 'SVC_API_KEY'];
+const otherVariables: readonly string[] = [
+  ...['SVC_CONFIG', 'SVC_ORG', 'SVC_API_KEY', 'SVC_SERVER'],
+];
 
 const numberPattern = /^-?\d+(\.\d+)?$/;
 

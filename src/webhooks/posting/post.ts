@@ -38,7 +38,10 @@ export interface Poster {
   close(): Promise<void>;
 }
 
-type PosterParts = Pick<App, 'boundPorts' | 'clock' | 'config' | 'connect' | 'dns' | 'publicUrl'>;
+export type PosterParts = Pick<
+  App,
+  'boundPorts' | 'clock' | 'config' | 'connect' | 'dns' | 'publicUrl'
+>;
 
 /** Creates the poster of a process. */
 export function createPoster(app: PosterParts): Poster {

@@ -1,4 +1,5 @@
 // Proposals of all mailboxes: `svc mailboxes review` and `svc mailboxes actions` without a mailbox.
+import { storeSession } from '../../../commands/base/route.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, reviewProposals } from '../../../commands/base/review/walk.ts';
 import { createMailbox, deleteMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
@@ -34,7 +35,7 @@ async function proposedIn({ id }: Mailbox): Promise<MailboxAction> {
 /** Reviews all mailboxes with these answers, then skips; returns the shown text and the counts. */
 async function reviewAll(...answers: (Answer | (() => Promise<Answer>))[]) {
   const shown: string[] = [];
-  const reviewed = await reviewProposals(test.app, test.operator, null, {
+  const reviewed = await reviewProposals(await storeSession(test.app, test.operator), null, {
     show: (text) => shown.push(text),
     choose: async () => {
       const answer = answers.shift() ?? 'skip';

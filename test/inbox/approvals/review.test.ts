@@ -1,5 +1,6 @@
 // `svc mailboxes review`: a person goes through the proposals of a mailbox. Each answer, each
 // failing edit, concurrent decisions of others; then the same with keys on a real terminal.
+import { storeSession } from '../../../commands/base/route.ts';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -94,7 +95,11 @@ async function review({ answers = [], note = '', edits = [] }: Said) {
       return changes.shift()?.(text) ?? text;
     },
   };
-  const reviewed = await reviewProposals(test.app, test.operator, desk.id, reviewer);
+  const reviewed = await reviewProposals(
+    await storeSession(test.app, test.operator),
+    desk.id,
+    reviewer,
+  );
   return { reviewed, opened, shown: shown.join('\n') };
 }
 

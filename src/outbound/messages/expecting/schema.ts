@@ -41,6 +41,8 @@ export const expectedMail = z.strictObject({
   }),
 });
 
+export type ExpectedMail = z.output<typeof expectedMail>;
+
 export const expectQuery = z
   .strictObject({
     ...expectedMail.shape,

@@ -1,0 +1,67 @@
+// Ids at a server by their last characters, or the newest: the lists of the API are searched.
+import { type IdKind, prefixOf } from '../../../src/platform/runtime/ids.ts';
+import { UsageError } from '../output/failure.ts';
+
+/** Ids that a search returns at most, as in the store (input/whole-id.ts). */
+const mostFound = 3;
+const perPage = 100;
+const mostPages = 20;
+
+/** The list of each kind of ids, by prefix. Kinds that lie in other resources have none. */
+const lists: Readonly<Record<string, string>> = {
+  key: '/v1/api-keys',
+  wep: '/v1/webhooks',
+  dom: '/v1/email/domains',
+  snd: '/v1/email/senders',
+  mbx: '/v1/mailboxes',
+  ns: '/v1/mailbox-namespaces',
+  blk: '/v1/email/blocks',
+  contact: '/v1/contacts',
+  grp: '/v1/contact-groups',
+  usg: '/v1/unsubscribe-groups',
+  conv: '/v1/conversations',
+  tmpl: '/v1/templates',
+  tfam: '/v1/templates/families',
+  msg: '/v1/messages',
+  camp: '/v1/campaigns',
+  ext: '/v1/extensions',
+  exti: '/v1/extension-installations',
+  act: '/v1/mailbox-actions',
+};
+
+/** A page of a list, by page number or by cursor. */
+export interface Page {
+  items: readonly { id: string }[];
+  nextCursor?: string | null;
+  pagination?: { totalPages: number };
+}
+
+/** Reads a page of the list with this path. */
+export type ReadList = (path: string, query: object) => Promise<Page>;
+
+/**
+ * Returns ids with this ending, the newest first; the empty ending selects all. Reads the first
+ * 2,000 items of the list.
+ * @throws UsageError for a kind without a list
+ */
+export async function idsInLists(read: ReadList, kind: IdKind, ending: string): Promise<string[]> {
+  const prefix = prefixOf(kind);
+  const path = lists[prefix];
+  if (path === undefined) {
+    throw new UsageError(`--server: give the whole id, ${prefix}_…: no list of the API has all`);
+  }
+  // As in the store, the newest message is the latest sent message.
+  const filter = prefix === 'msg' && ending === '' ? { direction: 'outbound' } : {};
+  const found: string[] = [];
+  let at: object = {};
+  for (let number = 1; number <= mostPages; number++) {
+    const query = { ...filter, ...at, limit: perPage };
+    const { items, nextCursor, pagination } = await read(path, query);
+    found.push(...items.map(({ id }) => id).filter((id) => id.endsWith(ending)));
+    if (nextCursor) at = { cursor: nextCursor };
+    else if (pagination && number < pagination.totalPages) at = { page: number + 1 };
+    else break;
+  }
+  // The beginning of an id is the time of creation.
+  return found.sort().reverse().slice(0, mostFound);
+}
