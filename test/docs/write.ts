@@ -67,6 +67,18 @@ function commandRows(): Promise<string[][]> {
   );
 }
 
+/** Lists the commands that no server answers, by topic. */
+async function storeCommandRows(): Promise<string[][]> {
+  const classes = await Promise.all(
+    listCommandIds().map(async (id) => ({ id, asksServer: (await commandClass(id)).asksServer })),
+  );
+  const ids = classes.filter(({ asksServer }) => !asksServer).map(({ id }) => id.split(':'));
+  return [...Map.groupBy(ids, ([topic = '']) => topic)].map(([topic, words]) => [
+    `\`${topic}\``,
+    words.map((one) => `\`svc ${one.join(' ')}\``).join(', '),
+  ]);
+}
+
 /** Descriptions of the tables: the first sentence of the comment above each, without its point. */
 const descriptions = new Map(
   migrations.flatMap((migration) => {
@@ -180,6 +192,12 @@ const parts: readonly Part[] = [
     name: 'commands',
     head: ['Command', 'Purpose'],
     rows: commandRows,
+  },
+  {
+    file: 'docs/remote.md',
+    name: 'storeCommands',
+    head: ['Topic', 'Commands'],
+    rows: storeCommandRows,
   },
   {
     file: 'docs/making/tables.md',

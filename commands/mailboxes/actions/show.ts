@@ -8,6 +8,8 @@ import { print, writeBytes } from '../../base/output/output.ts';
 const fileColumns = ['n', 'filename', 'contentType', 'contentId', 'size', 'digest'];
 
 export default class MailboxesActionsShow extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Show an action, with the whole mail of a proposal';
 
   static override description =
