@@ -3,9 +3,9 @@ import type { MailboxActivity } from '../../src/inbox/approvals/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';
 import { rangeFlags, rangeFrom } from '../base/input/since.ts';
+import { itemsOf } from '../base/items.ts';
 import { mailboxArg, mailboxIdFrom } from '../base/mail/mailbox-id.ts';
 import { print } from '../base/output/output.ts';
-import { itemsOf } from '../base/items.ts';
 import { type Session, withSession } from '../base/route.ts';
 
 const hourMs = 3_600_000;

@@ -63,7 +63,8 @@ async function kindText({ type, summary, sample, schema }: PresentedKind): Promi
 /** Reads the kinds of this version, which needs no store, or those of the server. */
 async function readKinds(flags: CommonFlags): Promise<PresentedKind[]> {
   const { eventKinds, eventRoutes } = await import('../../daemon/http/event-kinds.ts');
-  if (flags.server !== undefined) return (await callRoute(flags, async () => eventRoutes.kinds)).items;
+  if (flags.server !== undefined)
+    return (await callRoute(flags, async () => eventRoutes.kinds)).items;
   const { presentKind } = await import('../../src/history/events/kinds.ts');
   return eventKinds.map(presentKind);
 }

@@ -4,8 +4,8 @@ import type { ReplyResult } from '../../../src/inbox/replies/schema.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { type CommonFlags, dataFlag } from '../command.ts';
 import { attachmentsFrom, given, readData, textFrom } from '../input/body.ts';
-import { printCard } from '../output/output.ts';
 import { itemsOf } from '../items.ts';
+import { printCard } from '../output/output.ts';
 import { type LoadRoute, type Session, withSession } from '../route.ts';
 import { threadParams } from './thread.ts';
 

@@ -1,6 +1,7 @@
 // The events of a server as they happen, and what a program on this machine gets of them.
-import { systemClock } from '../../../src/platform/runtime/clock.ts';
+
 import type { LogItem } from '../../../src/history/events/schema.ts';
+import { systemClock } from '../../../src/platform/runtime/clock.ts';
 import type { ComingEvent } from '../../../src/webhooks/listen.ts';
 import type { PosterParts } from '../../../src/webhooks/posting/post.ts';
 import type { OpenServer } from '../route.ts';

@@ -1,7 +1,8 @@
 // Proposals of all mailboxes: `svc mailboxes review` and `svc mailboxes actions` without a mailbox.
-import { storeSession } from '../../../commands/base/route.ts';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, reviewProposals } from '../../../commands/base/review/walk.ts';
+import { storeSession } from '../../../commands/base/route.ts';
 import { createMailbox, deleteMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import type { Mailbox } from '../../../src/identity/mailboxes/schema.ts';
 import { rejectAction } from '../../../src/inbox/approvals/actions.ts';

@@ -1,6 +1,6 @@
 // `svc mailboxes review`: a person goes through the proposals of a mailbox. Each answer, each
 // failing edit, concurrent decisions of others; then the same with keys on a real terminal.
-import { storeSession } from '../../../commands/base/route.ts';
+
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import {
   type Reviewer,
   reviewProposals,
 } from '../../../commands/base/review/walk.ts';
+import { storeSession } from '../../../commands/base/route.ts';
 import { createKey, revokeKey } from '../../../src/access/keys/keys.ts';
 import { deleteMailbox, pauseMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { rejectAction } from '../../../src/inbox/approvals/actions.ts';
