@@ -1,6 +1,6 @@
-// Posts events as they happen to a program on this machine, for development. Reads the store, or the
-// stream of a server, so no tunnel or endpoint is needed. Signs with a secret that is constant for
-// a store, or for a key of a server.
+// Posts events as they happen to a program on this machine, for development. Reads the store, or
+// the stream of a server, so no tunnel or endpoint is needed. Signs with a secret that is constant
+// for a store, or for a key of a server.
 import { isIP } from 'node:net';
 import { operatorOf } from '../access/keys/roles.ts';
 import type { App } from '../core/app.ts';

@@ -20,7 +20,6 @@ const withoutRoute: Readonly<Record<string, string>> = {
     ]),
   ),
   'domains:resume': 'the operator alone resumes a held domain',
-  'messages:expect': 'waits as long as --within says, and the route for 25 s at most',
   'blocks:export': 'the API has no export of blocks',
   'blocks:import': 'the API has no import of blocks',
   'mailboxes:receive': 'takes a mail as SMTP does, from standard input',
@@ -65,6 +64,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
 
 /** Commands that call the service beside their route. */
 const besideRoute: Readonly<Record<string, string>> = {
+  'messages:expect': 'waits as long as --within says, and the route for 25 s at most',
   'messages:show': '--raw and --attachment write bytes that the API does not give',
   'blocks:delete': '--reason lifts many blocks, and the API one',
   'blocks:show': 'finds a block by its address',
@@ -72,8 +72,6 @@ const besideRoute: Readonly<Record<string, string>> = {
   'domains:dns': 'writes the records in the forms of other programs',
   'domains:verify': '--force is for the operator alone',
   'mailboxes:activity': 'draws bars from the actions of each hour',
-  'templates:create': 'leaves the state of a clone in the folder of --from',
-  'templates:clone': 'writes the files of main, without staged ones',
   'templates:pull': 'merges the files of a folder with those of main',
   'templates:push': 'saves the files of a folder in one step',
   'warming:start': '--simulate calculates a plan and stores nothing',

@@ -53,7 +53,7 @@ describe.each(ids)('svc %s', (id) => {
 
   it('takes the common flags', async () => {
     const Command = await commandClass(id);
-    expect(Object.keys(Command.baseFlags)).toEqual(['config', 'org', 'json']);
+    expect(Object.keys(Command.baseFlags)).toEqual(['config', 'org', 'server', 'json']);
   });
 });
 

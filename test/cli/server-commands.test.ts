@@ -1,5 +1,5 @@
-// Every command with `--server`: a command that asks only routes asks the server, and any other ends
-// with exit code 2 before it does anything. The store beside them is never opened.
+// Every command with `--server`: a command that asks only routes asks the server, and each further
+// command ends with exit code 2 before it does anything. No store is opened.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -121,6 +121,8 @@ it('environment variables exist', () => {
     ...secrets.map(({ variable }) => `${variable}_FILE`),
     'SVC_CONFIG',
     'SVC_API_KEY',
+    'SVC_ORG',
+    'SVC_SERVER',
   ];
   const given = [...everything.matchAll(/\bSVC_[A-Z0-9_]+/g)].map(([name]) => name);
   expect(given.length).toBeGreaterThan(3);

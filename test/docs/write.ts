@@ -67,16 +67,15 @@ function commandRows(): Promise<string[][]> {
   );
 }
 
-/** Lists the commands that no server answers, by topic. */
+/** Lists the commands that no server answers. */
 async function storeCommandRows(): Promise<string[][]> {
-  const classes = await Promise.all(
-    listCommandIds().map(async (id) => ({ id, asksServer: (await commandClass(id)).asksServer })),
+  const rows = await Promise.all(
+    listCommandIds().map(async (id) => {
+      const { asksServer, summary = '' } = await commandClass(id);
+      return asksServer ? [] : [[`\`svc ${id.replaceAll(':', ' ')}\``, summary]];
+    }),
   );
-  const ids = classes.filter(({ asksServer }) => !asksServer).map(({ id }) => id.split(':'));
-  return [...Map.groupBy(ids, ([topic = '']) => topic)].map(([topic, words]) => [
-    `\`${topic}\``,
-    words.map((one) => `\`svc ${one.join(' ')}\``).join(', '),
-  ]);
+  return rows.flat();
 }
 
 /** Descriptions of the tables: the first sentence of the comment above each, without its point. */
@@ -196,7 +195,7 @@ const parts: readonly Part[] = [
   {
     file: 'docs/remote.md',
     name: 'storeCommands',
-    head: ['Topic', 'Commands'],
+    head: ['Command', 'Purpose'],
     rows: storeCommandRows,
   },
   {

@@ -43,7 +43,7 @@ async function readUnstaged(session: Session, template: string) {
 
 /**
  * Commits files on the head of main. Returns the new commit.
- * @throws ConflictError if `commit` is no longer the head; ValidationError
+ * @throws ConflictError unless `commit` is the head; ValidationError
  */
 export async function commitOnHead(
   session: Session,

@@ -5,7 +5,7 @@ import { given } from '../input/body.ts';
 import { keptAlive } from '../keep-alive.ts';
 import type { Session } from '../route.ts';
 
-/** Events that are shown: those of these kinds and of this subject, from a time or behind an event. */
+/** Filters of the shown events, and the place where they begin. */
 export interface Tailing {
   type?: string | undefined;
   subject?: string | undefined;

@@ -464,7 +464,7 @@ describe('the environment', () => {
       'SVC_HTTP_PROT: no key has this variable; did you mean SVC_HTTP_PORT?',
       'SVC_NONSENSE: no key has this variable',
     ]);
-    expect(() => load({ SVC_ORG: 'acme', SVC_API_KEY: 'svc_live_x' })).not.toThrow();
+    expect(() => load({ SVC_ORG: 'a', SVC_API_KEY: 'svc_live_x', SVC_SERVER: 'b' })).not.toThrow();
   });
 
   it('is overridden by values that the program passes', () => {
