@@ -25,7 +25,7 @@ export interface ListenOptions {
 }
 
 /** An event, with the resource that it is about. */
-export interface HeardEvent extends LogItem {
+interface HeardEvent extends LogItem {
   subject: string;
 }
 

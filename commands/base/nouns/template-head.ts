@@ -7,7 +7,7 @@ import { ConflictError } from '../../../src/platform/errors.ts';
 import type { Session } from '../route.ts';
 
 /** The head of main, with all its files. */
-export interface TemplateHead {
+interface TemplateHead {
   commit: string;
   files: TemplateFiles;
 }

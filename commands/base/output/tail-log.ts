@@ -6,7 +6,7 @@ import { keptAlive } from '../keep-alive.ts';
 import type { Session } from '../route.ts';
 
 /** Filters of the shown events, and the place where they begin. */
-export interface Tailing {
+interface Tailing {
   type?: string | undefined;
   subject?: string | undefined;
   /** ISO 8601. */

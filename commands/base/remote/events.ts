@@ -8,7 +8,7 @@ import type { OpenServer } from '../route.ts';
 import { asRefusal } from './refusal.ts';
 
 /** Choice of events, as GET /v1/events/stream takes it. */
-export interface StreamChoice {
+interface StreamChoice {
   type?: string | undefined;
   subject?: string | undefined;
   /** ISO 8601; without it, new events. */

@@ -37,7 +37,7 @@ export interface Page {
 }
 
 /** Reads a page of the list with this path. */
-export type ReadList = (path: string, query: object) => Promise<Page>;
+type ReadList = (path: string, query: object) => Promise<Page>;
 
 /**
  * Returns ids with this ending, the newest first; the empty ending selects all. Reads the first

@@ -19,7 +19,7 @@ export interface ServerFlags {
 }
 
 /** A command, as the choice of the server concerns it. */
-export interface Asking {
+interface Asking {
   id: string;
   /** Whether the command asks only routes. */
   asksServer: boolean;
