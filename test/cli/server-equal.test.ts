@@ -4,8 +4,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asRefusal } from '../../commands/base/remote/refusal.ts';
 import { SvcError } from '../../client/index.js';
+import { asRefusal } from '../../commands/base/remote/refusal.ts';
 import { errorKinds, type ServiceError } from '../../src/platform/errors.ts';
 import { type CliResult, type CliWorkspace, cliWorkspace, finished } from '../support/cli.ts';
 import {

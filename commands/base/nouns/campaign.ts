@@ -49,7 +49,7 @@ async function campaignOf(session: Session, runId: string): Promise<string> {
   const found = await firstFound(campaigns, ({ id }) =>
     session.ask(campaignRunRoutes.get, { params: { id, runId } }),
   );
-  if (!found) throw new ResourceNotFoundError('run', runId);
+  if (!found) throw new ResourceNotFoundError('campaign-run', runId);
   return found.campaignId;
 }
 
