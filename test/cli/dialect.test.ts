@@ -83,6 +83,7 @@ const isPure = (path: string) =>
   [
     'src/core/config/problems.ts',
     'src/outbound/explain/time-words.ts',
+    'src/outbound/messages/captured.ts',
     'src/access/keys/roles.ts',
     'src/mail/parse/dmarc/dmarc-summary.ts',
     'src/platform/net/address.ts',
