@@ -2,6 +2,7 @@
 import { admissionOf } from '../../src/access/admission/admission.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import type { App } from '../../src/core/app.ts';
+import { awaitInMailbox } from '../../src/inbox/threads/expect.ts';
 import { hiddenAmong } from '../../src/outbound/messages/contents/hidden-words.ts';
 import { program } from '../../src/platform/runtime/program.ts';
 import { askByKey, askWithin } from '../http/faces.ts';
@@ -31,8 +32,11 @@ export async function openMcp(app: App, key: string, isReadOnly: boolean): Promi
     caller,
     ask: askByKey(ask, caller, () => ({ peer, requestId: newRequestId(app.random) })),
     hiddenIn: async (ids) => hiddenAmong(app, await caller(), ids),
+    awaitMail: async (wanted) => {
+      const known = await caller();
+      return known && awaitInMailbox(app, known.organizationId, wanted);
+    },
     isReadOnly,
-    clock: app.clock,
     version: program.version,
   };
   return {

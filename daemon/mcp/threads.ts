@@ -1,4 +1,4 @@
-// Threads as readable text, and the tool that waits for a mail.
+// Threads as readable text, and a mail with its codes and links.
 import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { extractRoutes, threadRoutes } from '../../src/inbox/threads/routes.ts';
 import type { ThreadMessage } from '../../src/inbox/threads/schema.ts';
@@ -63,44 +63,17 @@ export async function threadResources(ask: AskRoute): Promise<{ uri: string; nam
   return found.slice(0, mostThreads);
 }
 
-export interface Expected {
-  mailboxId: string;
-  /** Part of the subject, in any case. */
-  subject: string | undefined;
-  /** Part of the sender's address. */
-  from: string | undefined;
-  /** Only mail after this time, ms since 1970. */
-  since: number;
-}
-
 /**
- * Returns the first received mail that matches, with codes and links; null if none has come.
+ * Returns a mail of a thread with its codes and links.
+ * @throws ServiceError if the key may not read it
  */
-export async function findExpected(ask: AskRoute, wanted: Expected): Promise<object | null> {
-  const params = { id: wanted.mailboxId };
-  const after = new Date(wanted.since).toISOString();
-  const threads = await ask(threadRoutes.list, { params, query: { limit: '20', after } });
-  for (const { id: threadId } of threads.items) {
-    const inThread = { params: { ...params, threadId }, query: { limit: '100' } };
-    const page = await ask(threadRoutes.messages, inThread);
-    const mail = page.items.find((one) => matches(one, wanted));
-    if (!mail) continue;
-    const extracts = { params: { ...params, messageId: mail.id } };
-    return { message: mail, extracts: await ask(extractRoutes.get, extracts) };
-  }
-  return null;
-}
-
-function matches(
-  { direction, from, subject, createdAt }: ThreadMessage,
-  wanted: Expected,
-): boolean {
-  const has = (text: string | null | undefined, part: string | undefined) =>
-    part === undefined || (text ?? '').toLowerCase().includes(part.toLowerCase());
-  return (
-    direction === 'inbound' &&
-    Date.parse(createdAt) >= wanted.since &&
-    has(subject, wanted.subject) &&
-    has(from?.email, wanted.from)
-  );
+export async function mailWithExtracts(
+  ask: AskRoute,
+  { id, threadId }: ThreadPlace,
+  messageId: string,
+): Promise<object> {
+  const inThread = { params: { id, threadId }, query: { limit: '100' } };
+  const { items } = await ask(threadRoutes.messages, inThread);
+  const extracts = await ask(extractRoutes.get, { params: { id, messageId } });
+  return { message: items.find((one) => one.id === messageId) ?? null, extracts };
 }

@@ -98,11 +98,22 @@ describe.each(transports)('an agent over %s', (transport) => {
     expect(send?.inputSchema.required).toContain('mailboxId');
   });
 
+  it('waits for a mail by a pattern, as svc messages expect does', async () => {
+    const words = { mailboxId, withinSeconds: 0 };
+    const refused = await agent.call('messages_expect', { ...words, subject: 'code (' });
+    expect(refused.isError).toBe(true);
+    expect(refused.content[0]?.text).toContain('is not a pattern of RE2');
+    const elsewhere = await agent.call('messages_expect', { ...words, mailboxId: 'mbx_x' });
+    expect(elsewhere.isError).toBe(true);
+    const none = await agent.call('messages_expect', { ...words, subject: '^nothing$' });
+    expect(none.content[0]?.text).toContain('no such mail came within 0 s');
+  });
+
   it('reads mail from outside as data: hidden text and marks of direction are named and shown', async () => {
     await receive(injected);
     const found = await agent.call('messages_expect', {
       mailboxId,
-      subject: 'your code',
+      subject: 'your (code|link)',
       withinSeconds: 20,
     });
     expect(found.isError, JSON.stringify(found)).toBeFalsy();

@@ -1,6 +1,7 @@
 // `POST /mcp`: MCP over streamable HTTP, with an API key as bearer. Loaded at the first request.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../../src/access/keys/constraints.ts';
+import { awaitInMailbox } from '../../../src/inbox/threads/expect.ts';
 import { hiddenAmong } from '../../../src/outbound/messages/contents/hidden-words.ts';
 import { ForbiddenError, UnauthorizedError } from '../../../src/platform/errors.ts';
 import { sliceTurns } from '../../../src/platform/runtime/fairness/loop-turns.ts';
@@ -39,8 +40,11 @@ export function mountMcp(
       () => ({ peer: request.raw.socket.remoteAddress ?? '', requestId: request.id }),
     ),
     hiddenIn: async (ids) => hiddenAmong(app, await authenticate(key), ids),
+    awaitMail: async (wanted) => {
+      const known = await authenticate(key);
+      return known && awaitInMailbox(app, known.organizationId, wanted);
+    },
     isReadOnly,
-    clock: app.clock,
     version,
   });
 

@@ -1,6 +1,6 @@
-// Waits for a mail to an address, for tests of software that sends mail: `svc messages expect` and
-// `GET /v1/messages/expect`. Reads the newest messages, and not the search index: a daemon fills
-// that a moment later.
+// Waits for a mail: to an address, for tests of software that sends mail (`svc messages expect`,
+// `GET /v1/messages/expect`), or in a mailbox (src/inbox/threads/expect.ts). Reads the newest
+// messages, and not the search index: a daemon fills that a moment later.
 import { boundsOf } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
@@ -36,13 +36,16 @@ export interface Expected {
   signal?: AbortSignal | undefined;
 }
 
-/** An expected mail, in a single organization. */
-interface Search {
-  app: App;
+/** A mail that is awaited, in a single organization. */
+export interface Awaited extends Pick<Expected, 'subject' | 'since' | 'withinMs' | 'signal'> {
   organizationId: string;
-  /** Folded address of the recipient. */
-  to: string;
-  subject: string | undefined;
+  direction?: 'inbound';
+  /** Finds the wanted messages among these, and those of which too little is known yet. */
+  sift(ids: readonly string[]): Promise<{ wanted: Set<string>; unknown?: Set<string> }>;
+}
+
+interface Search extends Pick<Awaited, 'organizationId' | 'direction' | 'subject' | 'sift'> {
+  app: App;
   since: number;
   /** Ids of messages that do not match. */
   seen: Set<string>;
@@ -59,23 +62,14 @@ export async function expectMessage(
   { to, subject, since, withinMs, signal }: Expected,
 ): Promise<ExpectedMessage> {
   const { organizationId } = caller;
-  const search: Search = {
-    app,
-    organizationId,
-    subject,
-    to: foldAddress(to),
-    seen: new Set(),
-    since: since ?? app.clock.now() - lookBackMs,
+  const folded = foldAddress(to);
+  const sift = async (ids: readonly string[]) => {
+    const recipients = await findRecipients(app.store.db, ids);
+    const own = recipients.filter(({ email }) => foldAddress(email) === folded);
+    return { wanted: new Set(own.map((row) => row.message_id)) };
   };
-  if (subject !== undefined) await matchInWorker(search, subject, []);
-  const wait = {
-    timeoutMs: withinMs,
-    longestPauseMs: readAgainMs,
-    eachMs: readEachMs,
-    signal,
-    isEnough: (id: string | undefined) => id !== undefined,
-  };
-  const id = await readStoreUntil(app, wait, () => findNewest(search));
+  const awaited = { organizationId, subject, since, withinMs, signal, sift };
+  const id = await awaitMessage(app, awaited);
   if (id === undefined) {
     if (signal?.aborted) throw interrupted();
     throw new ResourceNotFoundError('message', to);
@@ -83,6 +77,26 @@ export async function expectMessage(
   const message = await getMessage(app, caller, id);
   const row = await getMessageRow(app.store.db, organizationId, id);
   return { message, ...(await readTextAndExtracts(app, row)) };
+}
+
+/**
+ * Waits for a message, and returns the id; undefined if none comes in time, or after the abort.
+ * @throws ValidationError for an invalid pattern; CapacityError if the parse worker is full.
+ */
+export async function awaitMessage(
+  app: App,
+  { withinMs, signal, since = app.clock.now() - lookBackMs, ...awaited }: Awaited,
+): Promise<string | undefined> {
+  const search: Search = { ...awaited, app, since, seen: new Set() };
+  if (search.subject !== undefined) await matchInWorker(search, search.subject, []);
+  const wait = {
+    timeoutMs: withinMs,
+    longestPauseMs: readAgainMs,
+    eachMs: readEachMs,
+    signal,
+    isEnough: (id: string | undefined) => id !== undefined,
+  };
+  return readStoreUntil(app, wait, () => findNewest(search));
 }
 
 /** Waits for a mail as `expectMessage` does, within the time limit of requests. */
@@ -105,8 +119,8 @@ function interrupted(): CapacityError {
 
 /** Returns the id of the newest match among messages that no earlier read has seen. */
 async function findNewest(search: Search): Promise<string | undefined> {
-  const { app, organizationId, since, seen } = search;
-  const filter = { organizationId, createdFrom: since };
+  const { app, organizationId, direction, since, seen } = search;
+  const filter = { organizationId, direction, createdFrom: since };
   for (let offset = 0; offset < mostMessages; offset += perPage) {
     const ids = await listMessageIds(app.store.db, filter, perPage, offset);
     const fresh = ids.filter((id) => !seen.has(id));
@@ -119,11 +133,8 @@ async function findNewest(search: Search): Promise<string | undefined> {
 async function firstMatch(search: Search, ids: readonly string[]): Promise<string | undefined> {
   if (ids.length === 0) return undefined;
   const { db } = search.app.store;
-  const recipients = await findRecipients(db, ids);
-  const addressed = new Set(
-    recipients.filter(({ email }) => foldAddress(email) === search.to).map((row) => row.message_id),
-  );
-  const wanted = ids.filter((id) => addressed.has(id));
+  const sifted = await search.sift(ids);
+  const wanted = ids.filter((id) => sifted.wanted.has(id));
   const subjects = new Map(
     (await findListedMessages(db, wanted)).map((row) => [row.id, row.subject ?? '']),
   );
@@ -131,7 +142,7 @@ async function firstMatch(search: Search, ids: readonly string[]): Promise<strin
     search,
     wanted.map((id) => subjects.get(id) ?? ''),
   );
-  for (const id of ids) search.seen.add(id);
+  for (const id of ids) if (!sifted.unknown?.has(id)) search.seen.add(id);
   return wanted.find((id, index) => flags[index] && subjects.has(id));
 }
 
