@@ -5,7 +5,7 @@ import { shownStatus } from '../../src/outbound/messages/captured.ts';
 import { BaseCommand, tableFlags } from '../base/command.ts';
 import { deliveryColumns } from '../base/input/fields.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
-import { capturedNote } from '../base/mail/message-view.ts';
+import { fateWords } from '../base/mail/message-view.ts';
 import { printArray } from '../base/output/output.ts';
 import { withSession } from '../base/route.ts';
 
@@ -43,7 +43,7 @@ export default class MessagesDeliveries extends BaseCommand {
           recipient: emails.get(one.recipientId ?? ''),
           status: shownStatus(one),
         })),
-        note: capturedNote(deliveries),
+        note: fateWords(deliveries),
       });
     });
   }

@@ -1,17 +1,38 @@
-import { messageRoutes } from '../../src/outbound/messages/routes.ts';
-import { tableFlags } from '../base/command.ts';
+// `svc messages events`: reads the message too, as a hold of a whole domain is in no timeline.
+import { BaseCommand, tableFlags } from '../base/command.ts';
 import { eventColumns } from '../base/input/fields.ts';
-import { messageArg as args, messageIdFrom as find } from '../base/mail/message-id.ts';
-import { listText } from '../base/output/output.ts';
-import { showCommand } from '../base/verbs.ts';
+import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
+import { fateWords } from '../base/mail/message-view.ts';
+import { printArray } from '../base/output/output.ts';
+import { runRoute } from '../base/route.ts';
+import { withCaller } from '../base/session.ts';
 
-export default showCommand({
-  summary: 'Show the timeline of a message, oldest event first',
-  examples: [['Show its timeline', 'svc messages events msg_06dq2k0qz8h3v5m1r9t4w7xy']],
-  args,
-  find,
-  route: messageRoutes.events,
-  flags: tableFlags,
-  view: (items, flags) =>
-    listText(flags, { items }, eventColumns, 'This message has no events yet.'),
-});
+export default class MessagesEvents extends BaseCommand {
+  static override summary = 'Show the timeline of a message, oldest event first';
+
+  static override examples = [
+    {
+      description: 'Show its timeline',
+      command: 'svc messages events msg_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+  ];
+
+  static override args = messageArg;
+
+  static override flags = tableFlags;
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(MessagesEvents);
+    await withCaller(flags, async (app, caller) => {
+      const id = await messageIdFrom(app, caller, args.id);
+      const { events, get } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
+      const params = { id };
+      const items = await runRoute(app, caller, events, { params });
+      const { deliveries } = await runRoute(app, caller, get, { params });
+      await printArray(flags, items, eventColumns, 'This message has no events yet.', {
+        rows: items,
+        note: fateWords(deliveries),
+      });
+    });
+  }
+}

@@ -1,6 +1,6 @@
 import { messageRoutes } from '../../src/outbound/messages/routes.ts';
 import { messageColumns, messageColumnsForPeople } from '../base/input/fields.ts';
-import { capturedNote, counterpartOf, shownMessage } from '../base/mail/message-view.ts';
+import { fateWords, counterpartOf, shownMessage } from '../base/mail/message-view.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -22,7 +22,7 @@ export default listCommand({
   whenEmpty: 'No messages found. Send one: svc messages send --help',
   looks: ({ items }) => ({
     rows: items.map((one) => ({ ...shownMessage(one), who: counterpartOf(one) })),
-    note: capturedNote(items.flatMap(({ deliveries }) => deliveries)),
+    note: fateWords(items.flatMap(({ deliveries }) => deliveries)),
     ...(process.stdout.isTTY && { columns: messageColumnsForPeople }),
   }),
 });

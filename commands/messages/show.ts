@@ -5,7 +5,7 @@ import type { Message } from '../../src/outbound/messages/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/input/fields.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
-import { capturedNote, shownMessage } from '../base/mail/message-view.ts';
+import { fateWords, shownMessage } from '../base/mail/message-view.ts';
 import { print, writeBytes, writeNote } from '../base/output/output.ts';
 import { type Session, storeOf, withSession } from '../base/route.ts';
 
@@ -108,7 +108,7 @@ async function textOf(message: Message): Promise<string> {
   const { card, table } = await import('../base/output/format.ts');
   const shown = shownMessage(message);
   const recipients = table(shown.recipients, recipientColumns);
-  const note = capturedNote(message.deliveries);
+  const note = fateWords(message.deliveries);
   return [card(shown, messageCard), recipients, note].filter(Boolean).join('\n\n');
 }
 

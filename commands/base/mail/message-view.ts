@@ -1,5 +1,5 @@
-// Shows a message to people. Mail that stayed on this machine has the status `captured` instead of
-// `delivered`, with the reason.
+// Shows a message to people, with two more statuses and their reasons: mail that stayed on this
+// machine is `captured` instead of `delivered`, and mail of a hold is `held`.
 import {
   captorOf,
   shownStatus,
@@ -9,9 +9,9 @@ import type { Delivery, Message } from '../../../src/outbound/messages/schema.ts
 import type { CommonFlags } from '../command.ts';
 import { print } from '../output/output.ts';
 
-type Fate = Pick<Delivery, 'status' | 'metadata'>;
+type Fate = Pick<Delivery, 'status' | 'metadata' | 'scheduling'>;
 
-/** Returns the message with displayed statuses; `partly captured` if some copies were sent. */
+/** Returns the message with the statuses to show. */
 export function shownMessage(
   message: Message,
 ): Omit<Message, 'status' | 'recipients'> & { status: string; recipients: object[] } {
@@ -34,21 +34,36 @@ export function counterpartOf({ direction, from, recipients }: Message): string 
   return `→ ${first?.email ?? ''}${others.length > 0 ? ` +${others.length}` : ''}`;
 }
 
-/** Returns the explanation of `captured` if a delivery has this status; else an empty text. */
-export function capturedNote(deliveries: readonly Fate[]): string {
+function wordsOnCaptured(deliveries: readonly Fate[]): string {
   const keys = new Set(deliveries.flatMap((one) => captorOf(one) ?? []));
   if (keys.size === 0) return '';
   return `captured: kept on this machine by ${[...keys].join(', ')}; nothing was sent.`;
 }
 
-/** Renders a card of `fields`, then the explanation of `captured` and a note. */
+/** Returns a line for each hold: the id, the reason and the command that lifts it. */
+function wordsOnHolds(deliveries: readonly Fate[]): string[] {
+  const lines = deliveries.flatMap(({ scheduling }) => {
+    if (!scheduling?.hold) return [];
+    const { id, reason, release } = scheduling.hold;
+    return `held: by the operator (${id}), ${reason ?? 'without a reason'}. Release it: ${release}`;
+  });
+  return [...new Set(lines)];
+}
+
+/** Returns the explanations of `captured` and `held`; empty if no delivery has such a status. */
+export function fateWords(deliveries: readonly Fate[]): string {
+  const lines = [wordsOnCaptured(deliveries), ...wordsOnHolds(deliveries)];
+  return lines.filter((line) => line !== '').join('\n');
+}
+
+/** Renders a card of `fields`, then the explanations of its statuses and a note. */
 export async function messageText(
   message: Message,
   fields: readonly string[],
   note = '',
 ): Promise<string> {
   const { card } = await import('../output/format.ts');
-  const parts = [card(shownMessage(message), fields), capturedNote(message.deliveries), note];
+  const parts = [card(shownMessage(message), fields), fateWords(message.deliveries), note];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 

@@ -62,7 +62,8 @@ export function standingOf(delivery: Delivery, now: number): string {
     const next = timeInWords(Date.parse(nextRetryAt), now);
     return `${withWords('deferred')}; attempt ${attemptCount + 1} follows ${next}`;
   }
-  const { waitReason = null, dueAt = null } = scheduling ?? {};
+  const { waitReason = null, dueAt = null, hold = null } = scheduling ?? {};
+  if (hold) return `held by the operator: ${hold.reason ?? hold.id}; lift it with ${hold.release}`;
   if (waitReason === null || dueAt === null) return status;
   return `waits: ${waitReason}, until ${timeInWords(Date.parse(dueAt), now)}`;
 }
@@ -79,7 +80,7 @@ export function recipientLines(): (message: Message, now: number) => string[] {
       if (!delivery) return [];
       // The key excludes the relative time: "in 4 min" would change each minute.
       const key = `${delivery.status} ${delivery.attempts.length} ${delivery.nextRetryAt}`;
-      const step = `${key} ${delivery.scheduling?.waitReason}`;
+      const step = `${key} ${delivery.scheduling?.waitReason} ${delivery.scheduling?.hold?.id}`;
       if (given.get(id) === step) return [];
       given.set(id, step);
       return [

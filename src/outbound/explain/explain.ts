@@ -14,14 +14,15 @@ import { isRecipientsWish } from '../../people/blocks/suppression.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { findRunState, type RunState } from '../../run-ledger/queries.ts';
+import type { HoldRow } from '../deliveries/hold-queries.ts';
+import { findHolds } from '../deliveries/holds-in-force.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { countBefore } from '../deliveries/queue-queries.ts';
 import { metadataOf, shownStatus } from '../messages/captured.ts';
 import { getMessageRow } from '../messages/messages.ts';
 import { findRecipients } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
-import type { HoldRow } from '../queue/claiming/hold-queries.ts';
-import { domainOfWarming, findHoldOn, organizationOfShare } from '../queue/claiming/stops.ts';
+import { domainOfWarming, organizationOfShare } from '../queue/claiming/stops.ts';
 import { stateOf } from '../queue/desk/queue.ts';
 import {
   aboutOther,
@@ -96,7 +97,7 @@ async function explainDelivery(
   const now = app.clock.now();
   const attempts = fromJson<Attempt[]>(row.attempts) ?? [];
   const last = attempts.at(-1);
-  const hold = row.due_at === null ? null : await findHoldOn(app.store.db, row);
+  const hold = (await findHolds(app.store.db, [row])).of(row);
   const ahead = row.turn === null ? 0 : await countBefore(app.store.db, row.turn, mostCountedAhead);
   const nextAtMs = nextTimeOf(app, row, hold);
   const run = await findStoppedRun(app.store.db, row);

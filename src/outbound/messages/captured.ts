@@ -1,8 +1,8 @@
-// Words for mail that stayed on this machine. The API has the status `delivered`; the console,
-// explanations and commands show `captured` to people.
+// Statuses that the console, explanations and commands show to people: mail that stayed on this
+// machine is `captured` instead of `delivered`, and mail of a hold is `held`.
 import type { Attempt, Delivery, Message } from './schema.ts';
 
-type Fate = Pick<Delivery, 'status' | 'metadata'>;
+type Fate = Pick<Delivery, 'status' | 'metadata'> & Partial<Pick<Delivery, 'scheduling'>>;
 
 /**
  * Returns the configuration key that kept the mail on this machine; undefined if it was sent, or
@@ -18,14 +18,24 @@ export function metadataOf(attempts: readonly Attempt[]): Fate['metadata'] {
   return by === undefined ? null : { captured: { by } };
 }
 
-/** Returns the status to show: `captured` instead of `delivered` if the mail stayed here. */
+/**
+ * Returns the status to show: `captured` instead of `delivered` if the mail stayed here, and `held`
+ * while a hold keeps it.
+ */
 export function shownStatus(delivery: Fate): string {
+  if (delivery.scheduling?.hold) return 'held';
   return delivery.status === 'delivered' && captorOf(delivery) ? 'captured' : delivery.status;
+}
+
+/** Returns the status that all deliveries have, `partly` if some have it; null if none has it. */
+function wholeOrPart(deliveries: readonly Fate[], status: 'captured' | 'held'): string | null {
+  const { length } = deliveries.filter((one) => shownStatus(one) === status);
+  if (length === 0) return null;
+  return length === deliveries.length ? status : `partly ${status}`;
 }
 
 /** Returns the status of a message to show; `partly captured` if some of the mail left. */
 export function shownStatusOfAll(status: Message['status'], deliveries: readonly Fate[]): string {
-  const captured = deliveries.filter((one) => shownStatus(one) === 'captured').length;
-  if (status !== 'delivered' || captured === 0) return status;
-  return captured === deliveries.length ? 'captured' : 'partly captured';
+  const captured = status === 'delivered' ? wholeOrPart(deliveries, 'captured') : null;
+  return wholeOrPart(deliveries, 'held') ?? captured ?? status;
 }

@@ -14,6 +14,7 @@ import { ResourceNotFoundError } from '../../platform/errors.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
 import { overwriting } from '../../platform/store/rows/overwriting.ts';
 import { forgetMessage } from '../../webhooks/posting/body.ts';
+import { findHolds } from '../deliveries/holds-in-force.ts';
 import {
   findDeliveries,
   findLeavable,
@@ -57,9 +58,11 @@ async function withParts(db: Db, rows: readonly ListedMessageRow[]): Promise<Mes
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
   const recipients = grouped(await findRecipients(db, ids));
-  const deliveries = grouped(await findListedDeliveries(db, ids));
+  const found = await findListedDeliveries(db, ids);
+  const holds = await findHolds(db, found);
+  const deliveries = grouped(found);
   return rows.map((row) =>
-    presentMessage(row, recipients.get(row.id) ?? [], deliveries.get(row.id) ?? []),
+    presentMessage(row, recipients.get(row.id) ?? [], deliveries.get(row.id) ?? [], holds),
   );
 }
 
@@ -170,7 +173,9 @@ export async function listMessageDeliveries(
   id: string,
 ): Promise<Delivery[]> {
   await getMessageRow(app.store.db, caller.organizationId, id);
-  return (await findDeliveries(app.store.db, [id])).map(presentDelivery);
+  const deliveries = await findDeliveries(app.store.db, [id]);
+  const holds = await findHolds(app.store.db, deliveries);
+  return deliveries.map((one) => presentDelivery(one, holds.of(one)));
 }
 
 /** Deletes a message with all dependent rows. Returns false if it is gone already. */

@@ -4,6 +4,8 @@
 import type { EventRow } from '../../history/events/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { fromJson } from '../../platform/store/db.ts';
+import type { HoldRow } from '../deliveries/hold-queries.ts';
+import { type Holds, noHolds } from '../deliveries/holds-in-force.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { metadataOf } from './captured.ts';
 import type { ListedMessageRow, RecipientRow } from './queries.ts';
@@ -12,8 +14,13 @@ import type { Attempt, Delivery, Message, StoredOrigin, TimelineEvent } from './
 const currency = 'USD';
 const noCost = '0';
 
+/** Presents a hold of the operator with the command that lifts it. */
+function presentHold({ id, note }: HoldRow): NonNullable<Delivery['scheduling']>['hold'] {
+  return { id, reason: note, release: `svc queue release ${id}` };
+}
+
 /** Presents a delivery with the attempt history (specification 2.2). */
-export function presentDelivery(row: DeliveryRow): Delivery {
+export function presentDelivery(row: DeliveryRow, hold: HoldRow | null): Delivery {
   const isWaiting = row.due_at !== null;
   const attempts = fromJson<Attempt[]>(row.attempts) ?? [];
   return {
@@ -47,17 +54,22 @@ export function presentDelivery(row: DeliveryRow): Delivery {
           dueAt: isoTime(row.claimed_by === null ? row.due_at : row.claimed_at),
           expiresAt: isoTime(row.expires_at),
           waitReason: row.wait_reason,
+          hold: hold && presentHold(hold),
         }
       : null,
     attempts,
   };
 }
 
-/** Presents a message. `recipients` and `deliveries` are the rows of this message only. */
+/**
+ * Presents a message. `recipients` and `deliveries` are the rows of this message only; `holds` may
+ * be left out for new mail.
+ */
 export function presentMessage(
   row: ListedMessageRow,
   recipients: readonly RecipientRow[],
   deliveries: readonly DeliveryRow[],
+  holds: Holds = noHolds,
 ): Message {
   const statusOf = new Map(deliveries.map((one) => [one.recipient_id, one.status]));
   const party = ({ email, name, contact_id }: RecipientRow) => ({
@@ -88,7 +100,7 @@ export function presentMessage(
       ...party(one),
       status: statusOf.get(one.id) ?? row.status,
     })),
-    deliveries: deliveries.map(presentDelivery),
+    deliveries: deliveries.map((one) => presentDelivery(one, holds.of(one))),
     templateId: row.template_id,
     tags: fromJson<string[]>(row.tags) ?? [],
     metadata: fromJson<Message['metadata']>(row.metadata) ?? {},

@@ -143,6 +143,14 @@ export const delivery = z
         dueAt: nullableTime.describe('Time of the next attempt; null if none is planned'),
         expiresAt: nullableTime.describe('Time at which the service gives up; null without one'),
         waitReason: waitReason.nullable().describe('Reason to wait; null if it does not wait'),
+        hold: z
+          .object({
+            id: z.string().describe('Id of the hold'),
+            reason: z.string().nullable().describe('Note of the operator; null without one'),
+            release: z.string().describe('Command that lifts the hold'),
+          })
+          .nullable()
+          .describe('Hold of the operator, until its release; null without one'),
       })
       .nullable()
       .describe('Schedule of a waiting delivery; null if it does not wait'),

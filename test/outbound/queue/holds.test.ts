@@ -2,9 +2,10 @@
 // (src/outbound/queue/desk/holds.ts).
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findHold, markReleased } from '../../../src/outbound/deliveries/hold-queries.ts';
+import { readHolds, scopeOf } from '../../../src/outbound/deliveries/holds-in-force.ts';
 import { holdDelivery } from '../../../src/outbound/deliveries/queue-queries.ts';
-import { findHold, markReleased } from '../../../src/outbound/queue/claiming/hold-queries.ts';
-import { heldBy, readHolds, scopeOf } from '../../../src/outbound/queue/claiming/stops.ts';
+import { heldBy } from '../../../src/outbound/queue/claiming/stops.ts';
 import { holdQueue, listHolds, releaseHold } from '../../../src/outbound/queue/desk/holds.ts';
 import {
   countQueueStates,

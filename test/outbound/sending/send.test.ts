@@ -66,7 +66,10 @@ describe.each(bothStores)('sending on %s', (store) => {
     metadata: null,
     createdAt: now,
     updatedAt: now,
-    scheduling: { dueAt: now, expiresAt: '2026-01-08T12:00:00.000Z', waitReason: null },
+    scheduling: {
+      ...{ dueAt: now, expiresAt: '2026-01-08T12:00:00.000Z' },
+      ...{ waitReason: null, hold: null },
+    },
     attempts: [],
   });
 

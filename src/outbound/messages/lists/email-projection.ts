@@ -4,6 +4,7 @@
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { fromJson } from '../../../platform/store/db.ts';
+import { findHolds } from '../../deliveries/holds-in-force.ts';
 import { findDeliveries } from '../../deliveries/queries.ts';
 import { readContent } from '../contents/merge.ts';
 import { attachmentsOf, type InboundEnvelope, readProjection } from '../contents/projection.ts';
@@ -98,6 +99,7 @@ export async function getEmailProjection(
   const row = await getMessageRow(db, caller.organizationId, id);
   const recipients = await findRecipients(db, [id]);
   const deliveries = await findDeliveries(db, [id]);
+  const holds = await findHolds(db, deliveries);
   const isRaw = row.direction === 'inbound' || row.content_id === null;
   const copy = query.recipient === undefined ? null : deliveryTo(deliveries, query.recipient);
   const content = await (isRaw ? rawContent : sentContent)(app, row);
@@ -106,7 +108,7 @@ export async function getEmailProjection(
     recipients.filter((one) => one.kind === kind).map((one) => one.email);
   const orNull = <T>(list: T[]) => (list.length > 0 ? list : null);
   return {
-    deliveries: deliveries.map(presentDelivery),
+    deliveries: deliveries.map((one) => presentDelivery(one, holds.of(one))),
     id: row.id,
     organizationId: row.organization_id,
     conversationId: row.conversation_id,

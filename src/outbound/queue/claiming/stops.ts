@@ -25,9 +25,10 @@ import { lockHeldDomains } from '../../../identity/reputation/domain-holds.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { lockStoppedRuns } from '../../../run-ledger/queries.ts';
 import type { Postponement } from '../../deliveries/claim-queries.ts';
+import type { HoldRow } from '../../deliveries/hold-queries.ts';
+import { readHolds } from '../../deliveries/holds-in-force.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import type { WaitReason } from '../../deliveries/status.ts';
-import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
 
 /**
  * Longest wait in a stop without a known end. So the queue continues within a day, even after an
@@ -89,59 +90,7 @@ export function deferredByWarming(
   return { id: row.id, lane, dueAt: row.expires_at, waitReason: 'rate' };
 }
 
-/** The target of a hold; a null field matches anything. */
-export type HoldScope = Pick<HoldRow, 'organization_id' | 'domain' | 'message_id' | 'delivery_id'>;
-
-const anything: HoldScope = {
-  organization_id: null,
-  domain: null,
-  message_id: null,
-  delivery_id: null,
-};
-
-/** Formats the scope as in the column `scope`. */
-export function scopeOf(scope: HoldScope): string {
-  const { organization_id, domain, message_id, delivery_id } = scope;
-  return [organization_id, domain, message_id, delivery_id].map((part) => part ?? '').join(' ');
-}
-
-type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
 type Pausable = Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain'>;
-
-/** The holds in force at a moment. */
-export interface Holds {
-  /** Returns the narrowest hold on a delivery, or null. */
-  of(row: Holdable): HoldRow | null;
-}
-
-/** Reads the holds in force. They stay in force until the transaction ends. */
-export async function readHolds(trx: Db): Promise<Holds> {
-  return holdsOver(await lockActiveHolds(trx));
-}
-
-/** Finds the hold on a delivery now, without a lock. */
-export async function findHoldOn(db: Db, row: Holdable): Promise<HoldRow | null> {
-  const active = (await selectHolds(db)).filter(({ released_at }) => released_at === null);
-  return holdsOver(active).of(row);
-}
-
-function holdsOver(rows: readonly HoldRow[]): Holds {
-  const byScope = new Map(rows.map((row) => [row.scope, row]));
-  return {
-    of({ id, message_id, organization_id, domain }) {
-      if (byScope.size === 0) return null;
-      const scopes: Partial<HoldScope>[] = [
-        { delivery_id: id },
-        { message_id },
-        { organization_id, domain },
-        { domain },
-        { organization_id },
-      ];
-      const found = scopes.map((scope) => byScope.get(scopeOf({ ...anything, ...scope })));
-      return found.find((hold) => hold !== undefined) ?? null;
-    },
-  };
-}
 
 /** Returns the postponement of a held delivery. */
 export function heldBy(hold: HoldRow, id: string, now: number): Postponement {

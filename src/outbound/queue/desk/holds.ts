@@ -29,8 +29,9 @@ import {
   lockActiveHolds,
   markReleased,
   selectHolds,
-} from '../claiming/hold-queries.ts';
-import { type HoldScope, heldBy, scopeOf, stopOfHold } from '../claiming/stops.ts';
+} from '../../deliveries/hold-queries.ts';
+import { type HoldScope, scopeOf } from '../../deliveries/holds-in-force.ts';
+import { heldBy, stopOfHold } from '../claiming/stops.ts';
 import type { Hold, HoldTarget } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queue-walk.ts';
 
@@ -177,11 +178,16 @@ async function holdThese(
 ): Promise<number> {
   const active = await lockActiveHolds(trx);
   if (!active.some(({ id }) => id === hold.id)) return 0;
-  let held = 0;
-  for (const { id } of rows) {
-    if (await holdDelivery(trx, heldBy(hold, id, app.clock.now()))) held++;
+  const held: QueueRow[] = [];
+  for (const row of rows) {
+    if (await holdDelivery(trx, heldBy(hold, row.id, app.clock.now()))) held.push(row);
   }
-  return held;
+  // The timelines of the mail of a whole domain would be as many writes as that mail.
+  if (hold.message_id !== null || hold.delivery_id !== null) {
+    const { id: holdId, note } = hold;
+    await recordByHand(app, trx, held, 'queued', { by: 'operator', action: 'hold', holdId, note });
+  }
+  return held.length;
 }
 
 /**

@@ -103,7 +103,10 @@ export async function emptyLane(app: App, lane: string, onProgress?: OnProgress)
 /** Author and kind of a change to the queue. */
 export interface ByHand {
   by: 'operator' | 'key';
-  action: 'retry' | 'release' | 'drop' | 'cancel';
+  action: 'hold' | 'retry' | 'release' | 'drop' | 'cancel';
+  /** Id and note of a hold. */
+  holdId?: string;
+  note?: string | null;
 }
 
 /**

@@ -21,7 +21,8 @@ import {
   selectQueue,
 } from '../../deliveries/queue-queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
-import { type Holds, holdOfStop, readHolds } from '../claiming/stops.ts';
+import { type Holds, readHolds } from '../../deliveries/holds-in-force.ts';
+import { holdOfStop } from '../claiming/stops.ts';
 import { endDeliveries, lockWhole, underWay } from '../schedule/cancel.ts';
 import { heldStops } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueSelection } from './queue-schema.ts';

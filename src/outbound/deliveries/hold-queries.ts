@@ -1,6 +1,6 @@
 // All SQL on `queue_holds`. Reads and writes rows, decides nothing.
-import { type Db, engineOf, tables } from '../../../platform/store/db.ts';
-import { ownTables } from '../../../platform/store/own-tables.ts';
+import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface HoldRow {
   id: string;
