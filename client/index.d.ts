@@ -315,6 +315,15 @@ export type Delivery = {
       | 'retry'
       | 'campaign-paused'
       | null;
+    /** Hold of the operator, until its release; null without one */
+    hold: {
+      /** Id of the hold */
+      id: string;
+      /** Note of the operator; null without one */
+      reason: string | null;
+      /** Command that lifts the hold */
+      release: string;
+    } | null;
   } | null;
   /** The latest attempts, oldest first */
   attempts: Array<DeliveryAttempt>;

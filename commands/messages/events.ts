@@ -4,8 +4,7 @@ import { eventColumns } from '../base/input/fields.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { fateWords } from '../base/mail/message-view.ts';
 import { printArray } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { withSession } from '../base/route.ts';
 
 export default class MessagesEvents extends BaseCommand {
   static override summary = 'Show the timeline of a message, oldest event first';
@@ -23,12 +22,12 @@ export default class MessagesEvents extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesEvents);
-    await withCaller(flags, async (app, caller) => {
-      const id = await messageIdFrom(app, caller, args.id);
+    await withSession(flags, async (session) => {
+      const id = await messageIdFrom(session, args.id);
       const { events, get } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
       const params = { id };
-      const items = await runRoute(app, caller, events, { params });
-      const { deliveries } = await runRoute(app, caller, get, { params });
+      const items = await session.ask(events, { params });
+      const { deliveries } = await session.ask(get, { params });
       await printArray(flags, items, eventColumns, 'This message has no events yet.', {
         rows: items,
         note: fateWords(deliveries),

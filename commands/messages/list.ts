@@ -1,6 +1,6 @@
 import { messageRoutes } from '../../src/outbound/messages/routes.ts';
 import { messageColumns, messageColumnsForPeople } from '../base/input/fields.ts';
-import { fateWords, counterpartOf, shownMessage } from '../base/mail/message-view.ts';
+import { counterpartOf, fateWords, shownMessage } from '../base/mail/message-view.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({

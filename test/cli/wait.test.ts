@@ -87,7 +87,7 @@ it('a waiting recipient is reported once per reason', async () => {
   const message = await home.cli.json<Message>([...args, '--json']);
   const linesOf = recipientLines();
   const linesWhen = (waitReason: 'rate' | 'daily-quota', dueAt: string) => {
-    const scheduling = { waitReason, dueAt, expiresAt: null };
+    const scheduling = { waitReason, dueAt, expiresAt: null, hold: null };
     const waits: Partial<Delivery> = { status: 'pending', attempts: [], scheduling };
     const deliveries = message.deliveries.map((delivery) => ({
       ...delivery,

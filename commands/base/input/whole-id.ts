@@ -54,7 +54,7 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
     (await import('../../../src/extensions/installation-queries.ts')).installations.idsEnding,
   dlv: async () => (await import('../../../src/outbound/deliveries/queries.ts')).deliveryIdsEnding,
   hold: async () =>
-    (await import('../../../src/outbound/queue/claiming/hold-queries.ts')).holdIdsEnding,
+    (await import('../../../src/outbound/deliveries/hold-queries.ts')).holdIdsEnding,
   thread: async () => (await import('../../../src/inbox/threads/queries.ts')).threads.idsEnding,
   note: async () =>
     (await import('../../../src/inbox/threads/marks/note-queries.ts')).notes.idsEnding,

@@ -20,7 +20,7 @@ export function scopeOf(scope: HoldScope): string {
   return [organization_id, domain, message_id, delivery_id].map((part) => part ?? '').join(' ');
 }
 
-type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
+export type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
 
 /** The holds in force at a moment. */
 export interface Holds {

@@ -26,7 +26,7 @@ import type { Db } from '../../../platform/store/db.ts';
 import { lockStoppedRuns } from '../../../run-ledger/queries.ts';
 import type { Postponement } from '../../deliveries/claim-queries.ts';
 import type { HoldRow } from '../../deliveries/hold-queries.ts';
-import { readHolds } from '../../deliveries/holds-in-force.ts';
+import { type Holdable, readHolds } from '../../deliveries/holds-in-force.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import type { WaitReason } from '../../deliveries/status.ts';
 

@@ -14,13 +14,6 @@ import { record } from '../../../history/events/record.ts';
 import { ConflictError, ResourceNotFoundError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 import type { Db } from '../../../platform/store/db.ts';
-import type { DeliveryRow } from '../../deliveries/queries.ts';
-import {
-  countInLanes,
-  findNamedDeliveries,
-  holdDelivery,
-  type QueueRow,
-} from '../../deliveries/queue-queries.ts';
 import {
   deleteReleased,
   findHold,
@@ -31,6 +24,13 @@ import {
   selectHolds,
 } from '../../deliveries/hold-queries.ts';
 import { type HoldScope, scopeOf } from '../../deliveries/holds-in-force.ts';
+import type { DeliveryRow } from '../../deliveries/queries.ts';
+import {
+  countInLanes,
+  findNamedDeliveries,
+  holdDelivery,
+  type QueueRow,
+} from '../../deliveries/queue-queries.ts';
 import { heldBy, stopOfHold } from '../claiming/stops.ts';
 import type { Hold, HoldTarget } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queue-walk.ts';

@@ -9,6 +9,7 @@ import { byOperator, record } from '../../../history/events/record.ts';
 import { ConflictError, ResourceNotFoundError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../../platform/store/db.ts';
+import { type Holds, readHolds } from '../../deliveries/holds-in-force.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import {
   countQueue,
@@ -21,7 +22,6 @@ import {
   selectQueue,
 } from '../../deliveries/queue-queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
-import { type Holds, readHolds } from '../../deliveries/holds-in-force.ts';
 import { holdOfStop } from '../claiming/stops.ts';
 import { endDeliveries, lockWhole, underWay } from '../schedule/cancel.ts';
 import { heldStops } from './holds.ts';
