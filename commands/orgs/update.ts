@@ -37,6 +37,10 @@ export default class OrgsUpdate extends BaseCommand {
       description: 'Delete its mail after 90 days, texts after 30',
       command: 'svc orgs update acme --messages-days 90 --content-days 30',
     },
+    {
+      description: 'Search its messages by the metadata orderId',
+      command: 'svc orgs update acme --metadata-key orderId',
+    },
   ];
 
   static override args = {
@@ -72,6 +76,13 @@ export default class OrgsUpdate extends BaseCommand {
     'content-days': daysFlag({
       description: 'Age at which its messages lose their content',
     }),
+    'metadata-key': Flags.string({
+      description:
+        'Key of the metadata of messages to search by index, at most five; replaces all of them; ' +
+        'none takes them back; may be repeated',
+      helpValue: 'NAME|none',
+      multiple: true,
+    }),
     ...dataFlag,
   };
 
@@ -88,6 +99,7 @@ export default class OrgsUpdate extends BaseCommand {
         trackClicks: flags['track-clicks'],
         messagesDays: flags['messages-days'],
         contentDays: flags['content-days'],
+        metadataKeys: flags['metadata-key']?.filter((key) => key !== 'none'),
       }),
     };
     await withApp(flags, async (app) => {

@@ -107,6 +107,8 @@ interface RoutePlan {
   ownHeaders: Record<string, string>;
   readsBody: boolean;
   needsBody: boolean;
+  /** Whether the query takes `metadata.NAME=VALUE`. */
+  takesMetadata: boolean;
   keyUse: KeyUse;
 }
 
@@ -118,6 +120,7 @@ function planOf(route: Route): RoutePlan {
     ownHeaders: deprecationHeaders(route),
     readsBody: route.method !== 'GET' && !route.takes,
     needsBody: route.body !== undefined && route.bodyOptional !== true,
+    takesMetadata: route.query instanceof z.ZodObject && 'metadata' in route.query.shape,
     keyUse: keyUseOf(route),
   };
 }
@@ -341,7 +344,26 @@ function bodyOf(plan: RoutePlan, bytes: Buffer): unknown {
 }
 
 function partsOf(plan: RoutePlan, { params, query, headers }: FastifyRequest) {
-  return { params: params as object, query: query as object, headers: pick(headers, plan) };
+  const given = query as Record<string, unknown>;
+  return {
+    params: params as object,
+    query: plan.takesMetadata ? withPairs(given) : given,
+    headers: pick(headers, plan),
+  };
+}
+
+const metadataPrefix = 'metadata.';
+
+/** Returns the query with `metadata.NAME=VALUE` as `metadata=NAME=VALUE`. */
+function withPairs(query: Record<string, unknown>): Record<string, unknown> {
+  const names = Object.keys(query).filter((name) => name.startsWith(metadataPrefix));
+  if (names.length === 0) return query;
+  const pairs = names.flatMap((name) =>
+    [query[name]].flat().map((value) => `${name.slice(metadataPrefix.length)}=${value}`),
+  );
+  const others = Object.entries(query).filter(([name]) => !names.includes(name));
+  const given = query['metadata'] === undefined ? [] : [query['metadata']].flat();
+  return { ...Object.fromEntries(others), metadata: [...given, ...pairs] };
 }
 
 /** Returns only the headers that the route declares. */

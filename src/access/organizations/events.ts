@@ -13,6 +13,7 @@ const sample = {
   pauseReason: null,
   onboarding: { status: 'approved' as const, generation: 1 },
   tracking: { opens: false, clicks: false },
+  metadataKeys: [],
   retention: { messagesDays: null, contentDays: null },
   createdAt: '2026-01-05T12:00:00.000Z',
 };

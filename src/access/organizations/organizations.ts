@@ -19,7 +19,7 @@ import {
 } from '../../history/events/record.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { type Db, isDuplicate } from '../../platform/store/db.ts';
+import { type Db, fromJson, isDuplicate } from '../../platform/store/db.ts';
 import { workspacePaused, workspaceResumed } from './events.ts';
 import * as queries from './queries.ts';
 import {
@@ -50,6 +50,7 @@ export function toOrganization(row: queries.OrganizationRow): Organization {
     onboarding: { status: row.onboarding_status, generation: row.onboarding_generation },
     tracking: { opens: row.track_opens === 1, clicks: row.track_clicks === 1 },
     retention: { messagesDays: row.messages_days, contentDays: row.content_days },
+    metadataKeys: fromJson<string[]>(row.metadata_keys) ?? [],
     createdAt: isoTime(row.created_at),
   };
 }
@@ -84,6 +85,8 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
     track_clicks: 0,
     messages_days: null,
     content_days: null,
+    metadata_keys: null,
+    metadata_indexed_to: null,
     created_at: createdAtMs,
     updated_at: now,
   };
@@ -213,13 +216,18 @@ function nameTaken(name: string): ConflictError {
 /** Returns the settings that can be changed by hand, by their names in the API. */
 function settingsOf(organization: Organization) {
   const { name, plan, paymentMethodOnFile, timezone, tracking, retention } = organization;
+  const { metadataKeys } = organization;
   const { opens: trackOpens, clicks: trackClicks } = tracking;
-  return { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks, ...retention };
+  return {
+    ...{ name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks, metadataKeys },
+    ...retention,
+  };
 }
 
 /**
  * Changes the given settings. The quota takes effect with the next send, rate limit and tracking in
- * every daemon within a second, periods of retention with the next run of the job.
+ * every daemon within a second, periods of retention with the next run of the job. New keys of
+ * metadata index the messages that are there first (src/outbound/messages/lists/search.ts).
  * @throws ValidationError (unknown plan or time zone), ConflictError (name taken),
  * ResourceNotFoundError.
  */
@@ -230,7 +238,7 @@ export async function updateOrganization(
 ): Promise<Organization> {
   const changes = parseWith(updateOrganizationInput, input, 'body');
   const { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks } = changes;
-  const { messagesDays, contentDays } = changes;
+  const { messagesDays, contentDays, metadataKeys } = changes;
   if (plan !== undefined) checkPlan(app, plan);
   const set: queries.OrganizationChanges = {
     ...(name !== undefined && { name }),
@@ -243,6 +251,10 @@ export async function updateOrganization(
     ...(trackClicks !== undefined && { track_clicks: trackClicks ? 1 : 0 }),
     ...(messagesDays !== undefined && { messages_days: messagesDays }),
     ...(contentDays !== undefined && { content_days: contentDays }),
+    ...(metadataKeys !== undefined && {
+      metadata_keys: metadataKeys.length === 0 ? null : JSON.stringify(metadataKeys),
+      metadata_indexed_to: '',
+    }),
   };
   return changeOrganization(app, idOrName, operatorActor, (before) => {
     const after = settingsOf(toOrganization({ ...before, ...set }));

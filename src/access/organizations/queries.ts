@@ -1,4 +1,5 @@
 // All SQL on `organizations` and `organization_changes`. Reads and writes rows, decides nothing.
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { IdsEnding } from '../../platform/store/rows/ids-ending.ts';
@@ -24,6 +25,10 @@ export interface OrganizationRow {
    */
   messages_days: number | null;
   content_days: number | null;
+  /** JSON of keys of metadata that are searched by index. */
+  metadata_keys: string | null;
+  /** Id up to which messages are indexed by them; null once all are. */
+  metadata_indexed_to: string | null;
   created_at: number;
   updated_at: number;
 }
@@ -60,6 +65,45 @@ export function findOrganizationByName(db: Db, name: string): Promise<Organizati
     .where('name', '=', name)
     .executeTakeFirst();
 }
+
+/** Fragment of a query: whether an organization has keys of metadata to index. */
+export function hasMetadataKeys(organizationId: RawBuilder<unknown>): RawBuilder<SqlBool> {
+  return sql`(select o.metadata_keys from organizations o where o.id = ${organizationId}) is not null`;
+}
+
+/** Fragment of a query: whether an organization indexes this key of metadata. */
+export function indexesMetadataKey(
+  db: Db,
+  organizationId: RawBuilder<unknown>,
+  key: RawBuilder<unknown>,
+): RawBuilder<SqlBool> {
+  const keys =
+    engineOf(db) === 'postgres'
+      ? sql`jsonb_array_elements_text(o.metadata_keys::jsonb) k(value)`
+      : sql`json_each(o.metadata_keys) k`;
+  return sql`exists (select 1 from organizations o, ${keys}
+    where o.id = ${organizationId} and k.value = ${key})`;
+}
+
+/** Returns an organization with messages that are not indexed by its keys of metadata yet. */
+export const firstToIndex = own.first((db) =>
+  db
+    .selectFrom('organizations')
+    .select(['id', 'metadata_indexed_to'])
+    .where('metadata_indexed_to', 'is not', null)
+    .orderBy('id')
+    .limit(1)
+    .$castTo<{ id: string; metadata_indexed_to: string }>(),
+);
+
+/** Moves the progress of an index, unless the keys were changed since `from`. */
+export const moveIndexedTo = own.run((db, id: string, from: string, to: string | null) =>
+  db
+    .updateTable('organizations')
+    .set({ metadata_indexed_to: to })
+    .where('id', '=', id)
+    .where('metadata_indexed_to', '=', from),
+);
 
 /** Returns up to `limit` ids with this ending, newest first; the empty ending selects all. */
 export const organizationIdsEnding: IdsEnding = async (db, _organizationId, ending, limit) => {

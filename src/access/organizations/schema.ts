@@ -7,6 +7,7 @@ import { isTimezone } from '../../platform/runtime/calendar.ts';
 
 const longestName = 100;
 const longestNote = 500;
+const mostMetadataKeys = 5;
 
 const plan = z
   .string('must name a plan: free, starter, growth, scale, self-hosted or one of the configuration')
@@ -35,6 +36,18 @@ const generation = z
   .int()
   .min(1)
   .meta({ description: 'Generation of the onboarding; another one is a conflict' });
+/** Keys of the metadata of messages; a term of the index ends the key with "=". */
+const metadataKeys = z
+  .array(
+    z
+      .string()
+      .min(1)
+      .max(100)
+      .regex(/^[^=\p{C}]+$/u, 'must be one line without ='),
+  )
+  .max(mostMetadataKeys)
+  .refine((keys) => new Set(keys).size === keys.length, 'names a key twice')
+  .meta({ description: 'Keys of the metadata of messages that are searched by index, at most 5' });
 const timezone = z.string().max(64).refine(isTimezone, 'is not an IANA time zone');
 
 export const createOrganizationInput = z.strictObject({
@@ -56,6 +69,7 @@ export const updateOrganizationInput = z
     trackClicks: z.boolean().optional(),
     messagesDays: days,
     contentDays: days,
+    metadataKeys: metadataKeys.optional(),
   })
   .refine((changes) => Object.keys(changes).length > 0, 'names no change');
 
@@ -125,6 +139,9 @@ export const organizationOutput = z
           'Ages in days at which messages, and their content, are deleted; the shorter of this and ' +
           'the configuration counts. Null: the configuration alone',
       }),
+    metadataKeys: z
+      .array(z.string())
+      .describe('Keys of the metadata of messages that are searched by index'),
     createdAt: z.string().describe('Time of creation'),
   })
   .meta({ id: 'Organization', description: 'A workspace: every other resource belongs to one' });

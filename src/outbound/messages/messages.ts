@@ -24,6 +24,7 @@ import {
 import { forgetKeptResponse } from './idempotency-queries.ts';
 import { growsWithStore, totalOf } from './lists/counts.ts';
 import { listMessageIds, type MessageFilter } from './lists/list-queries.ts';
+import { byIndex, pageByMetadata, pairsOf } from './lists/metadata.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
 import {
   deleteMessageRow,
@@ -77,7 +78,8 @@ async function pageOfMessages(
     return { ids: await rows(store.db), total: await totalOf(store.db, filter) };
   }
   const names = ['recipient', 'sender', 'subject', 'tag', 'contactId', 'conversationId'] as const;
-  const field = names.find((name) => filter[name] !== undefined) ?? 'status';
+  const named = filter.metadata?.map(([key]) => `metadata.${key}`)[0];
+  const field = named ?? names.find((name) => filter[name] !== undefined) ?? 'status';
   const total = (db: Db) => totalOf(db, filter);
   const found = await readFilteredPage(store, {
     organizationId: filter.organizationId,
@@ -86,6 +88,19 @@ async function pageOfMessages(
     total,
   });
   return { ids: found.rows, total: found.total };
+}
+
+/** Returns the ids of a page of messages, which may have to have some metadata. */
+async function pageWithMetadata(
+  store: Store,
+  filter: MessageFilter,
+  query: ListMessagesQuery,
+): Promise<{ ids: string[]; total: number | null }> {
+  const pairs = pairsOf(query.metadata);
+  if (pairs.length === 0) return pageOfMessages(store, filter, query);
+  const metadata = await byIndex(store.db, filter.organizationId, pairs);
+  if (metadata === null) return pageByMetadata(store, filter, pairs, query);
+  return pageOfMessages(store, { ...filter, metadata }, query);
 }
 
 /** Returns the later of two times; an absent bound sets no limit. */
@@ -119,7 +134,7 @@ export async function listMessages(
     subject: query.subject,
     tag: query.tag,
   };
-  const { ids, total } = await pageOfMessages(app.store, filter, query);
+  const { ids, total } = await pageWithMetadata(app.store, filter, query);
   const rows = new Map((await findListedMessages(db, ids)).map((row) => [row.id, row]));
   const items = await withParts(
     db,

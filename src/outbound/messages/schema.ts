@@ -349,6 +349,13 @@ export const messageEvent = z
 export type TimelineEvent = z.output<typeof messageEvent>;
 
 const dayMs = 86_400_000;
+const mostPairs = 5;
+const longestPair = 2_101;
+
+const metadataPair = z
+  .string()
+  .max(longestPair)
+  .refine((text) => text.indexOf('=') > 0, 'must be NAME=VALUE');
 
 /**
  * Parses a day or an instant of a query (ISO 8601). A bare date means the first or last instant of
@@ -396,6 +403,17 @@ export const listMessagesQuery = z
       .optional()
       .meta({ description: 'Only messages with a subject that begins so, in any case of letters' }),
     tag: z.string().min(1).max(100).optional().meta({ description: 'Only messages with this tag' }),
+    metadata: z
+      .union([
+        metadataPair.transform((pair) => [pair]),
+        z.array(metadataPair).min(1).max(mostPairs),
+      ])
+      .optional()
+      .meta({
+        description:
+          'Only messages with this metadata, as `NAME=VALUE`; `metadata.NAME=VALUE` says the same. ' +
+          'A key that the organization does not declare needs a further filter or a time range',
+      }),
   })
   .meta({ id: 'ListMessagesQuery' });
 export type ListMessagesQuery = z.output<typeof listMessagesQuery>;

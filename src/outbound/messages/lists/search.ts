@@ -12,12 +12,14 @@
 //
 // It yields to foreground work: it stops during a burst (for ten seconds at most) and slows down
 // beside deliveries. On PostgreSQL the daemon that holds the marks fills, and the remaining daemons
-// try again a second later. Messages that commands accepted are first seen here, and counted for
-// the metrics.
+// try again a second later. Once an organization changes the keys of metadata that it searches by,
+// the messages that are there are indexed first (metadata.ts). Messages that commands accepted are
+// first seen here, and counted for the metrics.
 import type { App } from '../../../core/app.ts';
 import { firstIdAt } from '../../../platform/runtime/ids.ts';
 import { createDueLoop, type Pause } from '../../../platform/store/changes/due-loop.ts';
 import { togetherOrAlone } from '../../../platform/store/rows/each-alone.ts';
+import { indexNext } from './metadata.ts';
 import {
   type BriefWay,
   countByCommands,
@@ -140,6 +142,9 @@ class Walk {
   /** Fills one batch: the newest messages first, then settled messages. */
   async next(): Promise<Filled> {
     const { db } = this.#app.store;
+    const isIndexing = await indexNext(this.#app);
+    if (isIndexing === 'others') return 'others';
+    if (isIndexing) return { filled: 0, isMore: true };
     const marks = await findMarks(db);
     const late = this.#floor(lateMs);
     this.#at ??= late < marks.newest ? late : marks.newest;

@@ -1,6 +1,7 @@
 // All SQL on `message_search` and `search_marks`, the index of message searches. Only the case of
 // ASCII letters is ignored, because both engines fold ASCII letters alike.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { hasMetadataKeys, indexesMetadataKey } from '../../../access/organizations/queries.ts';
 import { amongOf, type Db, engineOf } from '../../../platform/store/db.ts';
 import { subjectCharacters } from './search-limits.ts';
 
@@ -11,7 +12,10 @@ import { subjectCharacters } from './search-limits.ts';
 const addressCharacters = 320;
 
 type Sql = RawBuilder<unknown>;
-type Kind = 'to' | 'from' | 'subject' | 'tag';
+type Kind = 'to' | 'from' | 'subject' | 'tag' | 'metadata';
+
+/** A key of metadata and its value, as text. */
+export type MetadataPair = readonly [key: string, value: string];
 
 /** Terms of a search. All match in any case. */
 export interface SearchTerms {
@@ -20,7 +24,12 @@ export interface SearchTerms {
   /** Prefix of the subject. */
   subject?: string | undefined;
   tag?: string | undefined;
+  /** Metadata; the organization indexes the key of the first pair. In the case as given. */
+  metadata?: readonly MetadataPair[] | undefined;
 }
+
+/** Characters of a value of metadata that a term has. */
+const valueCharacters = 200;
 
 function asciiFolded(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -36,6 +45,88 @@ function senderValue(db: Db): Sql {
 
 function subjectValue(db: Db): Sql {
   return folded(db, sql`substr(m.subject, 1, ${sql.lit(subjectCharacters)})`);
+}
+
+/** The fields `f` of a column of metadata, as a table. */
+function metadataFields(db: Db, column: Sql): Sql {
+  return engineOf(db) === 'postgres'
+    ? sql`jsonb_each_text(${column}::jsonb) f(key, value)`
+    : sql`json_each(${column}) f`;
+}
+
+/** The value of a field `f` as text. */
+function fieldText(db: Db): Sql {
+  return engineOf(db) === 'postgres'
+    ? sql`f.value`
+    : sql`case f.type when 'true' then 'true' when 'false' then 'false'
+        else cast(f.value as text) end`;
+}
+
+/** Selects the terms of these messages for the keys of metadata that organizations index. */
+function metadataRows(db: Db, ids: readonly string[]): Sql {
+  const organization = sql`m.organization_id`;
+  const value = fieldText(db);
+  return sql`select m.organization_id, 'metadata' as kind,
+      f.key || '=' || substr(${value}, 1, ${sql.lit(valueCharacters)}) as value, m.created_at, m.id
+    from messages m cross join ${metadataFields(db, sql`m.metadata`)}
+    where ${amongOf(db, 'm.id', ids)} and m.metadata is not null
+      and ${hasMetadataKeys(organization)} and ${value} is not null
+      and ${indexesMetadataKey(db, organization, sql`f.key`)}`;
+}
+
+/** Tells whether a column of metadata has a value. */
+function metadataIs(db: Db, column: Sql, [key, value]: MetadataPair): Sql {
+  return sql`(select max(${fieldText(db)}) from ${metadataFields(db, column)}
+    where f.key = ${key}) = ${value}`;
+}
+
+/** Returns the ids among these of the messages with this metadata. */
+export async function idsWithMetadata(
+  db: Db,
+  ids: readonly string[],
+  pairs: readonly MetadataPair[],
+): Promise<Set<string>> {
+  const conditions = pairs.map((pair) => metadataIs(db, sql`m.metadata`, pair));
+  const { rows } = await sql<{ id: string }>`select m.id from messages m
+    where ${amongOf(db, 'm.id', ids)} and ${sql.join(conditions, sql` and `)}`.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Inserts the terms of metadata of messages. */
+export async function insertMetadataTerms(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  if (engineOf(db) === 'postgres') {
+    await sql`select id from messages where ${amongOf(db, 'id', ids)}
+      order by id for key share`.execute(db);
+  }
+  await sql`insert into message_search (organization_id, kind, value, created_at, message_id)
+    select * from (${metadataRows(db, ids)}) as terms where true
+    on conflict do nothing`.execute(db);
+}
+
+/** Deletes up to `limit` terms of metadata of an organization; returns the number. */
+export async function deleteMetadataTerms(
+  db: Db,
+  organizationId: string,
+  limit: number,
+): Promise<number> {
+  const key = sql`organization_id, kind, value, created_at, message_id`;
+  const { numAffectedRows } = await sql`delete from message_search where (${key}) in (
+    select ${key} from message_search where organization_id = ${organizationId}
+      and kind = 'metadata' limit ${limit})`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Returns the messages of all organizations after an id, in the order of ids. */
+export async function messagesAfter(
+  db: Db,
+  from: string,
+  limit: number,
+): Promise<{ id: string; organization_id: string }[]> {
+  const { rows } = await sql<{ id: string; organization_id: string }>`
+    select m.id, m.organization_id from messages m where m.id > ${from}
+    order by m.id limit ${limit}`.execute(db);
+  return rows;
 }
 
 /** Selects the rows of these messages for the table. */
@@ -54,6 +145,7 @@ function termRows(db: Db, ids: readonly string[]): Sql {
       sql`${row('subject', subjectValue(db))} from messages m where ${these} and m.subject <> ''`,
       sql`${row('to', email)} from messages m join recipients r on r.message_id = m.id
         where ${these}`,
+      metadataRows(db, ids),
       sql`${row('tag', folded(db, sql`t.value`))} from messages m, ${tags} where ${these} and m.tags is not null`,
     ],
     sql` union all `,
@@ -172,8 +264,8 @@ export async function setMarks(db: Db, { newest, settled }: SearchMarks): Promis
 }
 
 /** Tells whether the filter searches by a term. */
-export function isSearch({ recipient, sender, subject, tag }: SearchTerms): boolean {
-  return [recipient, sender, subject, tag].some((term) => term !== undefined);
+export function isSearch({ recipient, sender, subject, tag, metadata }: SearchTerms): boolean {
+  return [recipient, sender, subject, tag, metadata].some((term) => term !== undefined);
 }
 
 /** Filters of a message list that are not search terms. */
@@ -185,9 +277,15 @@ interface Others {
   contactId?: string | undefined;
 }
 
+/** Returns the term of a pair: the key, and the start of the value. */
+function termOf([key, value]: MetadataPair): string {
+  return `${key}=${[...value].slice(0, valueCharacters).join('')}`;
+}
+
 /** Returns the terms that need an exact match. The first is usually the rarest. */
-function exactTerms({ recipient, sender, tag }: SearchTerms): [Kind, string][] {
+function exactTerms({ recipient, sender, tag, metadata }: SearchTerms): [Kind, string][] {
   return [
+    ...(metadata?.[0] === undefined ? [] : [['metadata', termOf(metadata[0])] as [Kind, string]]),
     ...(recipient === undefined ? [] : [['to', asciiFolded(recipient)] as [Kind, string]]),
     ...(tag === undefined ? [] : [['tag', asciiFolded(tag)] as [Kind, string]]),
     ...(sender === undefined ? [] : [['from', asciiFolded(sender)] as [Kind, string]]),
@@ -223,6 +321,9 @@ export function searched(db: Db, terms: SearchTerms, others: Others): RawBuilder
       where x.organization_id = ${organizationId} and x.kind = ${sql.lit(kind)} and x.value = ${value}
         and x.created_at = message_search.created_at
         and x.message_id = message_search.message_id) > 0`);
+  }
+  for (const pair of terms.metadata ?? []) {
+    asked.push(metadataIs(db, ofMessage('metadata'), pair));
   }
   const columns = { direction, status, conversation_id: conversationId };
   for (const [column, value] of Object.entries(columns)) {

@@ -18,8 +18,14 @@ create table organizations (
   -- Days after which messages go, and their content. Null: those of the configuration alone.
   messages_days integer,
   content_days integer,
-  is_first integer not null default 0
+  is_first integer not null default 0,
+  -- JSON: keys of the metadata of messages that are searched by index. Null without one.
+  metadata_keys text,
+  -- Id up to which earlier messages are indexed by these keys; '' before the terms of earlier keys
+  -- are gone. Null once all are indexed.
+  metadata_indexed_to text
 ) ${clustered};
+create index organizations_to_index on organizations (id) where metadata_indexed_to is not null;
 -- Every claim reads the paused organizations.
 create index organizations_sending on organizations (sending_status);
 create unique index organizations_first on organizations (is_first) where is_first = 1;
