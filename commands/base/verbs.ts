@@ -140,10 +140,16 @@ interface ReadWords<Answer> extends Words {
   find?: Find;
   /** Flags for fields of the query, if they differ from the derived names. */
   names?: FlagNames;
-  /** Fields of the query with times, in which flags also accept an age, such as `10m`. */
+  /**
+   * Fields of the query with times, in which flags also accept an age, such as `10m`. By default,
+   * the bounds of time.
+   */
   ages?: readonly string[];
   route: Answering<Answer>;
 }
+
+/** Bounds of time, which every list names alike. */
+const timeFields = ['after', 'since', 'before', 'until'];
 
 /**
  * Runs a route without a body, on the resource of the first argument if the command has an
@@ -153,7 +159,7 @@ function readCommand<Answer>(
   words: ReadWords<Answer>,
   shown: (flags: CommonFlags, answer: Answer) => Promise<void>,
 ) {
-  const { ages = [], args, find, route } = words;
+  const { ages = timeFields, args, find, route } = words;
   const derived = flagsOf(fieldsOf(route.query), words.names);
   const flags = { ...agesAllowed(derived, ages), ...words.flags };
   return command({ ...words, flags }, derived.fields, async (typed) => {

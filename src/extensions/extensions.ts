@@ -8,7 +8,7 @@
 //   any       delete              (none)    refused while it is installed anywhere
 import { lockOrganization } from '../access/organizations/queries.ts';
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../core/api/cursor.ts';
-import { boundsOf, type Deleted } from '../core/api/resource-schema.ts';
+import type { Deleted } from '../core/api/resource-schema.ts';
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
 import { changesOf } from '../history/audit/audit.ts';
@@ -16,6 +16,7 @@ import { record } from '../history/events/record.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../platform/errors.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import type { Db } from '../platform/store/db.ts';
+import { boundsOf } from '../platform/store/rows/time-range.ts';
 import { isInstalled } from './installation-queries.ts';
 import * as queries from './queries.ts';
 import {

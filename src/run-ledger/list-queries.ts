@@ -1,6 +1,6 @@
 // SQL on `campaign_runs` and `campaign_recipients` for lists and for the erasure of campaigns. Rows
 // only.
-import type { RawBuilder, SqlBool } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';
 import { type RecipientRow, type RunState, type RunTables, stateColumns } from './queries.ts';
@@ -14,7 +14,11 @@ export function selectRuns(
   db: Db,
   organizationId: string,
   campaignId: string,
-  { before, limit }: { before: string | undefined; limit: number },
+  {
+    before,
+    limit,
+    within,
+  }: { before: string | undefined; limit: number; within: RawBuilder<SqlBool> | undefined },
 ): Promise<RunState[]> {
   return on(db)
     .selectFrom('campaign_runs')
@@ -22,6 +26,7 @@ export function selectRuns(
     .where('organization_id', '=', organizationId)
     .where('campaign_id', '=', campaignId)
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(within !== undefined, (query) => query.where(within ?? sql<SqlBool>`true`))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();

@@ -80,7 +80,10 @@ const headers = z
     examples: [{ 'X-Team': 'billing' }],
   });
 
-export const listWebhooksQuery = z.strictObject({ ...pageQuery });
+export const listWebhooksQuery = z.strictObject({
+  ...pageQuery,
+  ...timeRange('endpoints created'),
+});
 
 export const createWebhookInput = z
   .strictObject({

@@ -18,7 +18,6 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isBound } from '../../../src/access/keys/constraints.ts';
 import { allows, type Permission } from '../../../src/core/api/permission.ts';
-import { boundsOf } from '../../../src/core/api/resource-schema.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import { parseParts } from '../../../src/core/api/validate.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -37,6 +36,7 @@ import { mailboxPath } from '../../../src/identity/mailboxes/schema.ts';
 import { CapacityError, ForbiddenError } from '../../../src/platform/errors.ts';
 import { sleep } from '../../../src/platform/runtime/clock.ts';
 import { SharedPool } from '../../../src/platform/runtime/fairness/shared-pool.ts';
+import { boundsOf } from '../../../src/platform/store/rows/time-range.ts';
 import { authorize, type Dispatcher, routerPath } from '../dispatch.ts';
 import { beginServerSent } from './server-sent.ts';
 

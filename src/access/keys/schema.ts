@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { domainName, emailAddress } from '../../core/api/address-schema.ts';
 import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idOf, instant } from '../../core/api/resource-schema.ts';
+import { idOf, instant, timeRange } from '../../core/api/resource-schema.ts';
 import { parseRange } from '../../platform/net/network-address.ts';
 import { grantableActions, roles } from './roles.ts';
 
@@ -100,7 +100,7 @@ const constraintsInput = z
   })
   .meta({ examples: [{ domains: ['example.com'], ipRanges: ['203.0.113.0/24'] }] });
 
-export const listKeysQuery = z.strictObject(pageQuery);
+export const listKeysQuery = z.strictObject({ ...pageQuery, ...timeRange('keys created') });
 
 export const createKeyInput = z
   .strictObject({

@@ -10,6 +10,7 @@ import { requestErasure } from '../../history/erasures/request.ts';
 import { record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
+import { createdWithin } from '../../platform/store/rows/rows.ts';
 import { findOpenRun } from '../../run-ledger/list-queries.ts';
 import { assertAudience } from '../audience/audience.ts';
 import { assertReadsTemplate } from '../mail/preview.ts';
@@ -128,7 +129,7 @@ export async function listCampaigns(
   const { db } = app.store;
   const [rows, total] = await Promise.all([
     selectCampaigns(db, organizationId, query),
-    campaigns.count(db, organizationId),
+    campaigns.count(db, organizationId, { where: createdWithin(query) }),
   ]);
   return toPage(rows.map(presentCampaign), total, query);
 }

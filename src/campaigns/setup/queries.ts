@@ -1,7 +1,10 @@
 // All SQL on `campaigns`. Reads and writes rows, decides nothing.
+import { type SqlBool, sql } from 'kysely';
+import type { PageRequest } from '../../core/api/pagination.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import { createdWithin } from '../../platform/store/rows/rows.ts';
 
 export interface CampaignRow {
   id: string;
@@ -83,12 +86,14 @@ const listed = [
 export function selectCampaigns(
   db: Db,
   organizationId: string,
-  { page, limit }: { page: number; limit: number },
+  { page, limit, ...times }: PageRequest,
 ): Promise<ListedCampaign[]> {
+  const within = createdWithin(times);
   return tables<CampaignTables>(db)
     .selectFrom('campaigns')
     .select(listed)
     .where('organization_id', '=', organizationId)
+    .$if(within !== undefined, (query) => query.where(within ?? sql<SqlBool>`true`))
     .orderBy('id', 'desc')
     .limit(limit)
     .offset((page - 1) * limit)

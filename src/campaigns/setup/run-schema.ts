@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { templateWarning } from '../../content/rendering/schema.ts';
 import { headerText } from '../../core/api/address-schema.ts';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
-import { idOf, instantAs } from '../../core/api/resource-schema.ts';
+import { idOf, instantAs, timeRange } from '../../core/api/resource-schema.ts';
 import { messageStatuses } from '../../outbound/deliveries/status.ts';
 import {
   runOutcomes,
@@ -115,7 +115,7 @@ export const resumeRunInput = z
   })
   .meta({ examples: [{ note: 'The list has been cleaned' }] });
 
-export const listRunsQuery = z.strictObject({ ...cursorQuery });
+export const listRunsQuery = z.strictObject({ ...cursorQuery, ...timeRange('runs created') });
 
 export const listRecipientsQuery = z.strictObject({
   outcome: z.enum(runOutcomes).optional().meta({ description: 'Only contacts with this outcome' }),

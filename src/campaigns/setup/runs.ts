@@ -10,6 +10,8 @@ import { fingerprint } from '../../outbound/sending/fingerprint.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { orAgain } from '../../platform/store/again.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { createdWithin } from '../../platform/store/rows/rows.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { findRunByKey, selectRuns } from '../../run-ledger/list-queries.ts';
 import {
   findRunState,
@@ -203,13 +205,18 @@ export async function listRuns(
   app: App,
   { organizationId }: Caller,
   campaignId: string,
-  { limit, cursor }: ListRuns,
+  { limit, cursor, ...times }: ListRuns,
 ): Promise<CursorPage<RunSummary>> {
   const { db } = app.store;
   await requireCampaign(db, organizationId, campaignId);
-  const scope = ['runs', campaignId];
+  const { from, to } = boundsOf(times);
+  const scope = ['runs', campaignId, from, to];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
-  const rows = await selectRuns(db, organizationId, campaignId, { before, limit: limit + 1 });
+  const rows = await selectRuns(db, organizationId, campaignId, {
+    before,
+    limit: limit + 1,
+    within: createdWithin(times),
+  });
   const { shown, nextCursor } = cutPage(scope, rows, limit, positionOfId);
   return { items: await presentRuns(db, shown), nextCursor };
 }

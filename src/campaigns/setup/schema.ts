@@ -6,7 +6,7 @@ import { emailAddress, headerText } from '../../core/api/address-schema.ts';
 import { storedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, timeRange } from '../../core/api/resource-schema.ts';
 import { picturedFile, pictureFields } from '../../inbox/approvals/schema.ts';
 import { metadataValue } from '../../outbound/messages/schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
@@ -49,7 +49,10 @@ const example = {
   audience: { includeTags: ['customer'], excludeTags: ['vip'] },
 };
 
-export const listCampaignsQuery = z.strictObject({ ...pageQuery });
+export const listCampaignsQuery = z.strictObject({
+  ...pageQuery,
+  ...timeRange('campaigns created'),
+});
 
 export const createCampaignInput = z
   .strictObject({

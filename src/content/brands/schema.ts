@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { headerText } from '../../core/api/address-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { timeRange } from '../../core/api/resource-schema.ts';
 import { checkBrandCss, cssLimits } from '../rendering/css.ts';
 
 export const brandNoun = noun('brand', 'brand');
@@ -88,7 +89,7 @@ const footerInput = z.strictObject({
     .describe('Links to pages of the company'),
 });
 
-export const listBrandsQuery = z.strictObject({ ...pageQuery });
+export const listBrandsQuery = z.strictObject({ ...pageQuery, ...timeRange('brands created') });
 
 export const createBrandInput = z
   .strictObject({

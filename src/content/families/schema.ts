@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { headerText } from '../../core/api/address-schema.ts';
 import { computed, fieldTable, text } from '../../core/api/field-table.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, timeRange } from '../../core/api/resource-schema.ts';
 import { familyNoun, templateNoun, templateOutput } from '../templates/schema.ts';
 
 export const familyFields = fieldTable({
@@ -34,7 +34,7 @@ export const memberPath = familyPath.extend({
   templateId: idOf(templateNoun, 'is not a template id').describe('Id of the template'),
 });
 
-export const listFamiliesQuery = z.strictObject({ ...pageQuery });
+export const listFamiliesQuery = z.strictObject({ ...pageQuery, ...timeRange('families created') });
 
 export const createFamilyInput = z
   .strictObject(familyFields.create)

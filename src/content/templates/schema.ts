@@ -4,7 +4,7 @@ import { headerText } from '../../core/api/address-schema.ts';
 import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, timeRange } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { unsubscribeGroupNoun } from '../../people/unsubscribe-groups/schema.ts';
 import { idPrefixes } from '../../platform/runtime/ids.ts';
@@ -45,6 +45,7 @@ const brand = brandSlug.meta({
 
 export const listTemplatesQuery = z.strictObject({
   ...pageQuery,
+  ...timeRange('templates created'),
   status: z.enum(templateStatuses).optional().meta({ description: 'Only templates in this state' }),
   channel: z.enum(channels).optional().meta({ description: 'Only templates for this channel' }),
   slug: templateSlug.optional().meta({ description: 'Only the template with this slug' }),

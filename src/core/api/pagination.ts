@@ -2,6 +2,7 @@
 // cursor (cursor.ts). `limit` is 20 by default and at most 100; a value out of range is refused,
 // never clamped.
 import { z } from 'zod';
+import type { TimeRange } from '../../platform/store/rows/time-range.ts';
 
 const defaultLimit = 20;
 const maxLimit = 100;
@@ -22,7 +23,8 @@ export const pageQuery = {
     .meta({ description: `Items per page, at most ${maxLimit}` }),
 };
 
-export interface PageRequest {
+/** A page of a list, and the bounds of time of its items. */
+export interface PageRequest extends TimeRange {
   page: number;
   limit: number;
 }

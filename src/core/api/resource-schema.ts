@@ -1,7 +1,6 @@
 // Schemas that resources share: the id in a path, flags in a query, the answer to a deletion. Also
 // finds the ids in a request by the schema of the request.
 import { z } from 'zod';
-import { ValidationError } from '../../platform/errors.ts';
 import { type IdKind, idPattern } from '../../platform/runtime/ids.ts';
 
 /** Kinds of ids that a schema accepts. The command line completes typed endings of ids by them. */
@@ -72,14 +71,6 @@ export const instant = instantAs('must be an ISO 8601 instant');
 /** Schema of a bound: an instant, or a bare date, which means its first instant in UTC. */
 const time = z.union([instant, z.iso.date()], 'must be an ISO 8601 date or time');
 
-/** Time bounds of a list. Each bound has two names. */
-export interface TimeRange {
-  after?: string | null | undefined;
-  since?: string | null | undefined;
-  before?: string | null | undefined;
-  until?: string | null | undefined;
-}
-
 /** Returns the schema for the start of a list of `things`. A stream has only this bound. */
 export function timeStart(things: string) {
   return {
@@ -95,21 +86,6 @@ export function timeRange(things: string) {
     before: time.optional().meta({ description: `Only ${things} before this time` }),
     until: time.optional().meta({ description: 'The same as `before`' }),
   };
-}
-
-function boundOf(range: TimeRange, name: 'after' | 'before', alias: 'since' | 'until') {
-  const [one, same] = [range[name] ?? range[alias], range[alias] ?? range[name]];
-  if (one === undefined || one === null || same === null || same === undefined) return undefined;
-  if (Date.parse(one) === Date.parse(same)) return Date.parse(one);
-  throw ValidationError.of(alias, `must equal \`${name}\`, as both name the same bound`);
-}
-
-/**
- * Returns the bounds in ms since 1970: `from` is included, `to` is not.
- * @throws ValidationError for two names of a bound with different times
- */
-export function boundsOf(range: TimeRange): { from: number | undefined; to: number | undefined } {
-  return { from: boundOf(range, 'after', 'since'), to: boundOf(range, 'before', 'until') };
 }
 
 /** Schema of a boolean in a query string. */

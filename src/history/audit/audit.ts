@@ -3,11 +3,11 @@
 // (src/history/events).
 
 import { cutPage, readCursor } from '../../core/api/cursor.ts';
-import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { type AuditRow, insertEntries, selectEntries, updateDetails } from './queries.ts';
 import type { AuditAction, AuditEntry, AuditPage, AuditQuery } from './schema.ts';
 

@@ -3,12 +3,12 @@
 // grows.
 
 import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
-import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import type { MessageLogEntry } from './hooks.ts';
 import {
   countWithin,

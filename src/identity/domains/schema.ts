@@ -3,7 +3,7 @@
 import { getDomain } from 'tldts';
 import { z } from 'zod';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idPath } from '../../core/api/resource-schema.ts';
+import { idPath, timeRange } from '../../core/api/resource-schema.ts';
 import { parseAddress } from '../../platform/net/address.ts';
 import { diagnosisCodes } from './diagnoses/codes.ts';
 
@@ -41,7 +41,7 @@ export function registeredDomain(domain: string): string | null {
 
 export const domainPath = idPath('domain', 'a domain');
 
-export const listDomainsQuery = z.strictObject(pageQuery);
+export const listDomainsQuery = z.strictObject({ ...pageQuery, ...timeRange('domains created') });
 
 const domainName = z
   .string()

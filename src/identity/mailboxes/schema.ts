@@ -4,7 +4,7 @@ import { domainName, emailAddress, headerText } from '../../core/api/address-sch
 import { storedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idOf, idPath } from '../../core/api/resource-schema.ts';
+import { idOf, idPath, timeRange } from '../../core/api/resource-schema.ts';
 import { listLogQuery } from '../../history/events/schema.ts';
 import { parseAddress } from '../../platform/net/address.ts';
 import { idPrefixes } from '../../platform/runtime/ids.ts';
@@ -82,6 +82,7 @@ const filtersInput = z
 
 export const listMailboxesQuery = z.strictObject({
   ...pageQuery,
+  ...timeRange('mailboxes created'),
   status: z.enum(['active', 'paused']).optional().meta({ description: 'Only this status' }),
   namespaceId: namespaceId.optional().meta({ description: 'Only mailboxes of this namespace' }),
 });
@@ -184,7 +185,10 @@ export const mailboxOutput = z
   })
   .meta({ id: 'Mailbox', description: 'An address that receives mail' });
 
-export const listNamespacesQuery = z.strictObject(pageQuery);
+export const listNamespacesQuery = z.strictObject({
+  ...pageQuery,
+  ...timeRange('namespaces created'),
+});
 
 export const createNamespaceInput = z
   .strictObject({ name: headerText(100).min(1).describe('Name of the namespace') })

@@ -11,7 +11,7 @@ import {
 } from '../../core/api/field-table.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idPath, queryFlag } from '../../core/api/resource-schema.ts';
+import { idPath, queryFlag, timeRange } from '../../core/api/resource-schema.ts';
 
 export const senderNoun = noun('sender', 'snd');
 
@@ -92,6 +92,7 @@ export const senderFields = fieldTable({
 
 export const listSendersQuery = z.strictObject({
   ...pageQuery,
+  ...timeRange('senders created'),
   verificationStatus: z
     .enum(['pending', 'verified'])
     .optional()

@@ -2,13 +2,13 @@
 // whole hours; rows give the partial hours at both ends of a range. An event is counted when it is
 // published.
 
-import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { EventSink } from '../../history/events/hooks.ts';
 import { countResourceEvents } from '../../history/events/queries.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { type CountedRow, hourMs, recordEvent, sumHours } from './hour-queries.ts';
 import { countActions, countOpen } from './queries.ts';
 import type { ActivityQuery, MailboxActivity } from './schema.ts';

@@ -2,7 +2,7 @@
 // mail to threads; docs/making/states.md shows the moves between folders.
 import { type CursorPage, cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
-import { boundsOf, type Deleted } from '../../core/api/resource-schema.ts';
+import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';
@@ -14,6 +14,7 @@ import { parseQuery } from '../../platform/full-text/query.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { storeAction } from '../approvals/actions.ts';
 import { type Folder, folders } from './folders.ts';
 import { indexWaiting } from './indexer.ts';

@@ -3,7 +3,6 @@
 
 import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
-import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { requestErasure } from '../../history/erasures/request.ts';
@@ -13,6 +12,7 @@ import { insertUnsubscribeAddresses } from '../../people/unsubscribe-groups/quer
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
 import { overwriting } from '../../platform/store/rows/overwriting.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { forgetMessage } from '../../webhooks/posting/body.ts';
 import { findHolds } from '../deliveries/holds-in-force.ts';
 import {

@@ -1,6 +1,6 @@
 // Lifts many blocks: by reason, time and domain, such as after a DNS fault that bounced good mail.
 // Goes over the blocks of a reason page by page, a page in each transaction.
-import { boundsOf } from '../../core/api/resource-schema.ts';
+
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -8,6 +8,7 @@ import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { presentBlock } from './blocks.ts';
 import * as queries from './queries.ts';
 import type { Block, LiftBlocks } from './schema.ts';

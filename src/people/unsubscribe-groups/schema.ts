@@ -4,6 +4,7 @@ import { headerText } from '../../core/api/address-schema.ts';
 import { fieldTable, flag, inColumn, optionalText, text } from '../../core/api/field-table.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { timeRange } from '../../core/api/resource-schema.ts';
 import { idPrefixes } from '../../platform/runtime/ids.ts';
 
 export const unsubscribeGroupNoun = noun('unsubscribe-group', idPrefixes.unsubscribeGroup);
@@ -30,7 +31,7 @@ export const groupFields = fieldTable({
   ),
 });
 
-export const listGroupsQuery = z.strictObject({ ...pageQuery });
+export const listGroupsQuery = z.strictObject({ ...pageQuery, ...timeRange('groups created') });
 
 export const createGroupInput = z
   .strictObject(groupFields.create)

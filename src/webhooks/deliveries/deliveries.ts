@@ -1,12 +1,12 @@
 // Operations on the deliveries of an endpoint (specification 4.9): lists, single deliveries and
 // tests. Posting is loop.ts.
 import { type Page, toPage } from '../../core/api/pagination.ts';
-import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { eventToRecord, record } from '../../history/events/record.ts';
 import { ConflictError, InternalError, ResourceNotFoundError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { endpoints, holdActive } from '../endpoints/queries.ts';
 import { webhookTest } from '../events.ts';
 import { toAttempt, toDelivery } from '../present.ts';

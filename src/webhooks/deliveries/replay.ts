@@ -1,6 +1,6 @@
 // Queues logged events again for an endpoint, under their original `webhook-id`. Replays go after
 // live deliveries (`is_replay`).
-import { boundsOf } from '../../core/api/resource-schema.ts';
+
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { logBetween } from '../../history/events/log.ts';
@@ -9,6 +9,7 @@ import { CapacityError, ConflictError } from '../../platform/errors.ts';
 import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { fromJson } from '../../platform/store/db.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { endpoints } from '../endpoints/queries.ts';
 import type { EndpointRow } from '../rows.ts';
 import type { ReplayWebhook, WebhookReplay } from '../schema.ts';

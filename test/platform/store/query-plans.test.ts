@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
 import { routes } from '../../../daemon/http/routes.ts';
 import { cursorAfter } from '../../../src/core/api/cursor.ts';
-import { boundsOf } from '../../../src/core/api/resource-schema.ts';
 import type { Route } from '../../../src/core/api/route.ts';
 import { recordTimeline } from '../../../src/history/events/record.ts';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
@@ -17,6 +16,7 @@ import { setMarks } from '../../../src/outbound/messages/lists/term-queries.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
 import { startQueueGauges } from '../../../src/outbound/queue/queue-gauges.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
+import { boundsOf } from '../../../src/platform/store/rows/time-range.ts';
 import {
   inThread,
   pathOf,

@@ -1,12 +1,12 @@
 // Waits for a mail: to an address, for tests of software that sends mail (`svc messages expect`,
 // `GET /v1/messages/expect`), or in a mailbox (src/inbox/threads/expect.ts). Reads the newest
 // messages, and not the search index: a daemon fills that a moment later.
-import { boundsOf } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { CapacityError, ResourceNotFoundError, ValidationError } from '../../../platform/errors.ts';
 import { foldAddress } from '../../../platform/net/address.ts';
 import { readStoreUntil } from '../../../platform/store/changes/read-until.ts';
+import { boundsOf } from '../../../platform/store/rows/time-range.ts';
 import { listMessageIds } from '../lists/list-queries.ts';
 import { getMessage, getMessageRow } from '../messages.ts';
 import { findListedMessages, findRecipients } from '../queries.ts';

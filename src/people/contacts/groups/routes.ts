@@ -20,6 +20,7 @@ import {
   contactGroupOutput,
   createContactGroupInput,
   listContactGroupsQuery,
+  listGroupMembersQuery,
   membersInput,
   updateContactGroupInput,
 } from './schema.ts';
@@ -50,7 +51,7 @@ export const contactGroupRoutes = {
     name: 'listContactGroupMembers',
     summary: 'List the contacts of a group, newest first',
     params,
-    query: listContactGroupsQuery,
+    query: listGroupMembersQuery,
     output: pageOf(contactOutput),
     run: (app, { caller, params: { id }, query }) => listMembers(app, caller, id, query),
   }),

@@ -5,7 +5,7 @@ import { headerText } from '../../../core/api/address-schema.ts';
 import { computed, fieldTable, json, optionalText, text } from '../../../core/api/field-table.ts';
 import { noun } from '../../../core/api/noun.ts';
 import { pageQuery } from '../../../core/api/pagination.ts';
-import { idOf } from '../../../core/api/resource-schema.ts';
+import { idOf, timeRange } from '../../../core/api/resource-schema.ts';
 import { contactNoun } from '../schema.ts';
 import { contactQuery, contactQueryOutput } from './query-schema.ts';
 
@@ -32,7 +32,13 @@ export const contactGroupFields = fieldTable({
   ),
 });
 
-export const listContactGroupsQuery = z.strictObject({ ...pageQuery });
+/** The contacts of a group have no time at which they joined it. */
+export const listGroupMembersQuery = z.strictObject({ ...pageQuery });
+
+export const listContactGroupsQuery = z.strictObject({
+  ...pageQuery,
+  ...timeRange('groups created'),
+});
 
 export const createContactGroupInput = z.strictObject(contactGroupFields.create).meta({
   examples: [

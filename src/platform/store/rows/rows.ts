@@ -1,10 +1,11 @@
 // Usual queries on the table of a resource: rows of an organization, by id or by page. The room's
 // queries.ts names the table, and has the SQL of hot statements and of decisions.
-import type { RawBuilder, SqlBool } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { ResourceNotFoundError } from '../../errors.ts';
 import { type Db, tables, type Untyped } from '../db.ts';
 import { type IdsEnding, idsEndingIn } from './ids-ending.ts';
 import { compiledOnce } from './statement.ts';
+import { boundsOf, type TimeRange } from './time-range.ts';
 
 export interface OwnedRow {
   id: string;
@@ -30,8 +31,21 @@ export interface Filter<Row> {
   where?: RawBuilder<SqlBool> | undefined;
 }
 
-/** A page: the number, from 1, and the size in rows. */
-interface PageOfRows {
+/**
+ * Returns the condition that a row was created within a range; undefined without a bound.
+ * @throws ValidationError as `boundsOf` does
+ */
+export function createdWithin(times: TimeRange): RawBuilder<SqlBool> | undefined {
+  const { from, to } = boundsOf(times);
+  if (from === undefined && to === undefined) return undefined;
+  const start = from === undefined ? sql`` : sql`created_at >= ${from}`;
+  const end = to === undefined ? sql`` : sql`created_at < ${to}`;
+  const and = from === undefined || to === undefined ? sql`` : sql` and `;
+  return sql<SqlBool>`(${start}${and}${end})`;
+}
+
+/** A page: the number, from 1, and the size in rows; bounds of time are those of `created_at`. */
+interface PageOfRows extends TimeRange {
   page: number;
   limit: number;
 }
@@ -77,14 +91,18 @@ export class Rows<Row extends OwnedRow> {
   async page(
     db: Db,
     organizationId: string,
-    { page, limit }: PageOfRows,
+    { page, limit, ...times }: PageOfRows,
     filter: Filter<Row> = {},
   ): Promise<{ rows: Row[]; total: number }> {
-    const matching = this.#matching(db, organizationId, filter).selectAll().orderBy('id', 'desc');
+    const { where } = filter;
+    const within = createdWithin(times);
+    const both = where && within ? sql<SqlBool>`${within} and ${where}` : (where ?? within);
+    const wanted = { ...filter, where: both };
+    const matching = this.#matching(db, organizationId, wanted).selectAll().orderBy('id', 'desc');
     const range = matching.limit(limit).offset((page - 1) * limit);
     const [rows, total] = await Promise.all([
       range.execute(),
-      this.count(db, organizationId, filter),
+      this.count(db, organizationId, wanted),
     ]);
     return { rows: rows as unknown[] as Row[], total };
   }
