@@ -19,6 +19,7 @@ import { ConflictError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import { orAgain } from '../../platform/store/again.ts';
 import { type Db, fromJson, type Store, toJson } from '../../platform/store/db.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { findRefusedMembers, memberRefusalWords } from '../blocks/member-refusals.ts';
 import { contactCreated, contactUpdated } from './events.ts';
 import { type ContactFilter, countContacts, listContactIds } from './list-queries.ts';
@@ -179,7 +180,8 @@ async function listed(db: Db, filter: ContactFilter, range: Range) {
 
 async function filtered(store: Store, filter: ContactFilter, range: Range) {
   const { organizationId } = filter;
-  const field = filter.status === undefined ? 'updatedSince' : 'status';
+  const byTime = filter.updatedSince === undefined ? 'after' : 'updatedSince';
+  const field = filter.status === undefined ? byTime : 'status';
   const { rows, total } = await readFilteredPage(store, {
     organizationId,
     field,
@@ -208,8 +210,11 @@ export async function listContacts(
 ): Promise<Page<Contact>> {
   const { db } = app.store;
   const { page, limit, tag, email, externalId, status, q, updatedSince } = query;
+  const { from, to } = boundsOf(query);
   const filter: ContactFilter = {
     organizationId,
+    createdFrom: from,
+    createdTo: to,
     tag,
     externalId,
     status,
@@ -217,7 +222,7 @@ export async function listContacts(
     updatedSince: updatedSince === undefined ? undefined : Date.parse(updatedSince),
   };
   const range = { limit, offset: (page - 1) * limit };
-  const isPlain = status === undefined && updatedSince === undefined;
+  const isPlain = [status, updatedSince, from, to].every((bound) => bound === undefined);
   const read = () => (isPlain ? listed(db, filter, range) : filtered(app.store, filter, range));
   const { ids, total } = q === undefined ? await read() : await found(app.store, filter, q, range);
   const rows = await queries.findContactRows(db, organizationId, ids);

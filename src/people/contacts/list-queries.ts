@@ -20,6 +20,9 @@ export interface ContactFilter {
   ids?: readonly string[] | undefined;
   /** Ms since 1970. */
   updatedSince?: number | undefined;
+  /** Ms since 1970: `from` is included, `to` is not. */
+  createdFrom?: number | undefined;
+  createdTo?: number | undefined;
 }
 
 type Condition = RawBuilder<SqlBool>;
@@ -112,6 +115,13 @@ function wayOfIds(db: Db, ids: readonly string[]): Way {
   return { ...byId(listed), answers: ['ids'] };
 }
 
+/** Returns the condition that a time is within the bounds of the filter, if it has any. */
+function createdIn(time: Expression, { createdFrom, createdTo }: ContactFilter): Condition[] {
+  if (createdFrom === undefined && createdTo === undefined) return [];
+  const [from, to] = [createdFrom ?? 0, createdTo ?? Number.MAX_SAFE_INTEGER];
+  return [sql`${time} >= ${from} and ${time} < ${to}`];
+}
+
 /** Chooses the select for a list: by the most selective filter that is set. */
 function wayFor(db: Db, filter: ContactFilter): Way {
   const { organizationId, foldedEmail, externalId, ids, tag, status, updatedSince } = filter;
@@ -140,7 +150,10 @@ function wayFor(db: Db, filter: ContactFilter): Way {
     const id = sql`contact_tags.contact_id`;
     return { from: sql`contact_tags`, id, order: sql`${id} desc`, where, answers: ['tag'] };
   }
-  if (updatedSince === undefined) return all;
+  if (updatedSince === undefined) {
+    const within = createdIn(sql`contacts.created_at`, filter);
+    return { ...all, where: [...all.where, ...within], answers: ['createdFrom', 'createdTo'] };
+  }
   // With an upper bound: for an open range PostgreSQL expects a third of all rows, and would scan
   // the table.
   const range = sql<SqlBool>`updated_at between ${updatedSince} and ${Number.MAX_SAFE_INTEGER}`;
@@ -170,6 +183,9 @@ function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
       and one.tag = ${foldCase(tag)} and one.contact_id = ${id}) = 1`);
   }
   if (asks('status') && status) conditions.push(hasStatus(organizationId, status, id));
+  if (!answers.includes('createdFrom')) {
+    conditions.push(...createdIn(column('created_at', id), filter));
+  }
   if (asks('updatedSince')) conditions.push(sql`${column('updated_at', id)} >= ${updatedSince}`);
   return conditions;
 }

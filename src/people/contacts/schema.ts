@@ -4,7 +4,7 @@ import { emailAddress, headerText } from '../../core/api/address-schema.ts';
 import { storedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idPath, instant, queryFlag } from '../../core/api/resource-schema.ts';
+import { idPath, instant, queryFlag, timeRange } from '../../core/api/resource-schema.ts';
 import { encodings } from '../../platform/csv/decode.ts';
 
 export const contactNoun = noun('contact', 'contact');
@@ -270,6 +270,7 @@ export const tagsInput = z
 
 export const listContactsQuery = z.strictObject({
   ...pageQuery,
+  ...timeRange('contacts created'),
   tag: contactTag.optional().meta({ description: 'Only contacts with this tag' }),
   email: emailAddress
     .optional()

@@ -19,6 +19,7 @@ import { eventToRecord, record } from '../../history/events/record.ts';
 import { ConflictError, ValidationError } from '../../platform/errors.ts';
 import { orAgain } from '../../platform/store/again.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { conversationCreated, conversationUpdated } from './events.ts';
 import { countConversations, selectConversations } from './list-queries.ts';
 import { presentConversation, presentConversations } from './present.ts';
@@ -150,13 +151,16 @@ export async function listConversations(
   query: ListConversations,
 ): Promise<Page<Conversation>> {
   const { db } = app.store;
-  const { page, limit, ...filter } = query;
+  const { page, limit, status, tag, externalId, contactId, ...times } = query;
+  const { from, to } = boundsOf(times);
+  const filter = { status, tag, externalId, contactId, from, to };
   const range = { limit, offset: (page - 1) * limit };
-  // Reads the total of a status from a counter, but counts the matches of a tag or a contact.
-  const isFiltered = filter.tag !== undefined || filter.contactId !== undefined;
+  // Reads the total of a status from a counter, but counts the matches of a tag, a contact or a
+  // time.
+  const isFiltered = [tag, contactId, from, to].some((bound) => bound !== undefined);
   const reading = {
     organizationId,
-    field: 'tag',
+    field: tag === undefined && contactId === undefined ? 'after' : 'tag',
     rows: (aside: Db) => selectConversations(aside, organizationId, filter, range),
     total: (aside: Db) => countConversations(aside, organizationId, filter),
   };

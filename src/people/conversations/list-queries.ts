@@ -13,6 +13,23 @@ export interface ConversationFilter {
   tag?: string | undefined;
   externalId?: string | undefined;
   contactId?: string | undefined;
+  /** Bounds of its creation in ms since 1970: `from` is included, `to` is not. */
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+const ownTime = sql`created_at`;
+const timeById = sql`(select c.created_at from conversations c where c.id = conversation_id)`;
+
+/** Returns the conditions that a time is within the bounds of the filter. */
+function createdIn(
+  time: RawBuilder<unknown>,
+  { from, to }: ConversationFilter,
+): RawBuilder<SqlBool>[] {
+  return [
+    ...(from === undefined ? [] : [sql<SqlBool>`${time} >= ${from}`]),
+    ...(to === undefined ? [] : [sql<SqlBool>`${time} < ${to}`]),
+  ];
 }
 
 /** Rows in the order of an index, and the column with the id of the conversation. */
@@ -41,11 +58,8 @@ function isWith(contactId: string, id: string): RawBuilder<SqlBool> {
     and l.conversation_id = ${sql.ref(id)}) = 1`;
 }
 
-function sourceOf(
-  db: Db,
-  organizationId: string,
-  { status, tag, externalId, contactId }: ConversationFilter,
-): Source {
+function sourceOf(db: Db, organizationId: string, filter: ConversationFilter): Source {
+  const { status, tag, externalId, contactId } = filter;
   const own = sql<SqlBool>`organization_id = ${organizationId}`;
   const all = (...conditions: RawBuilder<SqlBool>[]) =>
     sql.join([...inTime(db), ...conditions], sql` and `);
@@ -62,6 +76,7 @@ function sourceOf(
       ),
       ...maybe(tag, (is) => isTagged(organizationId, is, 'conversations.id')),
       ...maybe(contactId, (is) => isWith(is, 'conversations.id')),
+      ...createdIn(ownTime, filter),
     );
     return { from: 'conversations', id: 'id', where: sql<SqlBool>`${where}` };
   }
@@ -71,6 +86,7 @@ function sourceOf(
       hasValue('organization_id', organizationId),
       ...maybe(status, (is) => hasValue('status', is)),
       ...maybe(tag, (is) => isTagged(organizationId, is, 'conversation_contacts.conversation_id')),
+      ...createdIn(timeById, filter),
     );
     return { from: 'conversation_contacts', id: 'conversation_id', where: sql<SqlBool>`${where}` };
   }
@@ -78,6 +94,7 @@ function sourceOf(
     own,
     sql<SqlBool>`tag = ${foldCase(tag ?? '')}`,
     ...maybe(status, (is) => hasValue('status', is)),
+    ...createdIn(timeById, filter),
   );
   return { from: 'conversation_tags', id: 'conversation_id', where: sql<SqlBool>`${where}` };
 }

@@ -4,7 +4,7 @@ import { headerText } from '../../core/api/address-schema.ts';
 import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idOf, idPath } from '../../core/api/resource-schema.ts';
+import { idOf, idPath, timeRange } from '../../core/api/resource-schema.ts';
 import {
   contactNoun,
   createContactInput,
@@ -136,6 +136,7 @@ export const resolveInput = z
 
 export const listConversationsQuery = z.strictObject({
   ...pageQuery,
+  ...timeRange('conversations created'),
   status: z.enum(conversationStatuses).optional().meta({ description: 'Only this status' }),
   tag: tag.meta({ description: 'Only conversations with this tag' }),
   externalId: line
