@@ -3642,6 +3642,8 @@ export type Organization = {
     /** Days until their content is deleted; null: as configured */
     contentDays: number | null;
   };
+  /** Keys of the metadata of messages that are searched by index */
+  metadataKeys: Array<string>;
   /** Time of creation */
   createdAt: string;
 };
@@ -4343,6 +4345,8 @@ export type MessagesListQuery = {
   subject?: string;
   /** Only messages with this tag */
   tag?: string;
+  /** Only messages with this metadata, as `NAME=VALUE`; `metadata.NAME=VALUE` says the same. A key that the organization does not declare needs a further filter or a time range */
+  metadata?: unknown;
 };
 export type MessagesExpectQuery = {
   /** Address of the recipient */
@@ -4369,6 +4373,14 @@ export type MailboxesListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only mailboxes created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only mailboxes created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Only this status */
   status?: 'active' | 'paused';
   /** Only mailboxes of this namespace */
@@ -4437,6 +4449,14 @@ export type MailboxNamespacesListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only namespaces created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only namespaces created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type ThreadsListQuery = {
   /** Only threads with their last activity from this time on */
@@ -4481,6 +4501,14 @@ export type DomainsListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only domains created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only domains created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type DomainsListDmarcReportsQuery = {
   /** Page number, from 1 */
@@ -4495,6 +4523,14 @@ export type SendersListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only senders created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only senders created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Only senders with this status */
   verificationStatus?: 'pending' | 'verified';
   /** Only senders that may send, or may not */
@@ -4517,6 +4553,14 @@ export type UnsubscribeGroupsListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only groups created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only groups created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type UnsubscribeGroupsListMembersQuery = {
   /** Only members in this state */
@@ -4531,12 +4575,28 @@ export type BrandsListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only brands created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only brands created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type TemplatesListQuery = {
   /** Page number, from 1 */
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only templates created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only templates created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Only templates in this state */
   status?: 'draft' | 'published' | 'archived';
   /** Only templates for this channel */
@@ -4569,6 +4629,14 @@ export type TemplatesListFamiliesQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only families created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only families created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type ContactsImportQuery = {
   /** Count the changes without applying them */
@@ -4587,6 +4655,14 @@ export type ContactsListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only contacts created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only contacts created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Only contacts with this tag */
   tag?: string;
   /** Only contacts with this address, in any case of letters */
@@ -4605,6 +4681,14 @@ export type ConversationsListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only conversations created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only conversations created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Only this status */
   status?: 'active' | 'waiting' | 'resolved' | 'archived';
   /** Only conversations with this tag */
@@ -4619,6 +4703,14 @@ export type ContactGroupsListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only groups created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only groups created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type ContactGroupsListMembersQuery = {
   /** Page number, from 1 */
@@ -4631,6 +4723,14 @@ export type CampaignsListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only campaigns created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only campaigns created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type CampaignsEstimateQuery = {
   /** Time of the start, ISO 8601 with an offset (default: now) */
@@ -4641,6 +4741,14 @@ export type CampaignsListRunsQuery = {
   limit?: number;
   /** `nextCursor` of the page before, with the same filters */
   cursor?: string;
+  /** Only runs created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only runs created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type CampaignsListRunRecipientsQuery = {
   /** Only contacts with this outcome */
@@ -4725,6 +4833,14 @@ export type WebhooksListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only endpoints created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only endpoints created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type WebhooksGetStatsQuery = {
   /** Days, today included: 7, 30 (default) or 90 */
@@ -4753,6 +4869,14 @@ export type ApiKeysListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only keys created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only keys created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type AuditListQuery = {
   /** Only this kind of change */

@@ -41,7 +41,7 @@ export async function tailLog(
 
 async function followingOf(tailing: Tailing): Promise<Following> {
   const { parseParts } = await import('../../../src/core/api/validate.ts');
-  const { boundsOf } = await import('../../../src/core/api/resource-schema.ts');
+  const { boundsOf } = await import('../../../src/platform/store/rows/time-range.ts');
   const { tailQuery } = await import('../../../src/history/events/schema.ts');
   const query = { schema: tailQuery, value: given({ ...tailing }) };
   const wanted = parseParts({ query }).query as TailLog;
