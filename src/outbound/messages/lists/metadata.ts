@@ -1,6 +1,6 @@
-// Messages by metadata. A key that the organization declares is looked up in the search index. Any
-// other key is compared row by row, so it needs a further filter, and reads a bounded number of
-// messages.
+// Messages by metadata. A key that the organization declares is looked up in the search index. An
+// undeclared key is compared row by row, so the list needs a further filter, and reads a bounded
+// number of messages.
 import {
   findOrganization,
   firstToIndex,
@@ -36,7 +36,7 @@ export function pairsOf(texts: readonly string[] = []): MetadataPair[] {
   });
 }
 
-/** Returns the pairs with one first whose key is indexed; null if none is. */
+/** Returns the pairs, an indexed key first; null without an indexed key. */
 export async function byIndex(
   db: Db,
   organizationId: string,
@@ -81,8 +81,8 @@ export async function pageByMetadata(
 
 /**
  * Indexes the next messages of an organization whose keys were changed: deletes all terms of
- * metadata first, then inserts those of the present keys. Returns false once nothing is left, and
- * `others` while a concurrent daemon fills the table.
+ * metadata first, then inserts the terms of the present keys. Returns false once nothing is left,
+ * and `others` while a concurrent daemon fills the table.
  */
 export async function indexNext(app: App): Promise<boolean | 'others'> {
   const { store } = app;
