@@ -43,7 +43,7 @@ export interface Operation {
   route: Answering<unknown>;
   /** Texts that replace the texts of the route. */
   words: { summary: string | undefined; description: string | undefined };
-  /** Field of each derived flag. */
+  /** Maps each flag that the route's schema makes to the field in the query or body. */
   fields: Readonly<Record<string, string>>;
 }
 

@@ -178,7 +178,7 @@ function isTickDue(row: ScheduledJobRow | undefined, now: number): boolean {
   return row.next_at <= now || row.next_at > now + (row.period_ms ?? Number.POSITIVE_INFINITY);
 }
 
-/** Creates the check for due ticks, which begins their runs. */
+/** Returns a function that begins each job that is due, unless the job still runs. */
 function lookOf(app: App, jobs: readonly TimedJob[], runs: Runs): () => Promise<void> {
   const { clock, log, store } = app;
   const own = jobs.filter((job) => job.isOfEachDaemon);

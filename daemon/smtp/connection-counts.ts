@@ -40,8 +40,8 @@ export class ConnectionCounts {
   }
 
   /**
-   * Returns whether the site of `other` has more connections than the site of this address would
-   * have.
+   * Returns whether the site (IPv4 /24, IPv6 /48) of `other` has more connections than the site of
+   * `address` would have with one more.
    */
   hasMore(other: string, address: string): boolean {
     return this.#sites.heldBy(siteOf(other)) > this.#sites.heldBy(siteOf(address)) + 1;

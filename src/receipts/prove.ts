@@ -63,7 +63,7 @@ export async function proveEvents(
   const places = indexes.flatMap((index) => (index === null ? [] : tilesOfProof(index, size)));
   const byName = new Map(places.map((place) => [`${place.level} ${place.number}`, place]));
   const stored = await readTiles(app, organizationId, [...byName.values()]);
-  // A tile may have grown beyond the size of the tree.
+  // Drops hashes that a tile got after `tree` was read: they are not in this proof.
   const read: typeof stored = (place) => {
     const count = Math.floor(size / tileSize ** place.level) - place.number * tileSize;
     return stored(place).slice(0, count);

@@ -94,7 +94,7 @@ export function rootOfPath(
   return last === 0 ? root : null;
 }
 
-/** Place of a tile: the level, and the number in the level. */
+/** Place of a tile in the Merkle tree: level 0 has the leaves, level 1 the roots of full tiles. */
 export interface TilePlace {
   level: number;
   number: number;

@@ -28,7 +28,7 @@ import { createSharedDraws, type DrawShared, type SharedDraw } from './shared-bu
 
 const mostKnown = 10_000;
 
-/** Cached limits of an organization; null rates: the plan has no limit. */
+/** Cached plan of an organization. The configuration has the limits of the plan. */
 interface Known {
   /** Name of the plan; null for a deleted organization. */
   plan: string | null;

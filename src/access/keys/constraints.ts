@@ -51,7 +51,7 @@ export interface Place {
 const mailboxesPath = '/v1/mailboxes';
 
 /**
- * Paths that a key bound to mailboxes may read: answers have only these mailboxes and their events.
+ * Paths that a key bound to mailboxes may read: the answers are cut to the mailboxes of the key.
  */
 const cutPaths = [mailboxesPath, '/v1/mailbox-actions', '/v1/events/stream'];
 

@@ -7,7 +7,7 @@ import { compileTemplate } from '../rendering/compile.ts';
 import type { Compilation, TemplateFiles } from '../rendering/compiled.ts';
 
 export interface CompiledFiles extends Compilation {
-  /** Slug of the brand with its CSS in the HTML; null without a brand. */
+  /** Slug of the brand whose CSS is in the HTML; null without a brand. */
   brandSlug: string | null;
   /** Digest of that CSS. */
   cssDigest: string;

@@ -98,7 +98,7 @@ export class Secrets {
     throw new InternalError(text, 'store');
   }
 
-  /** Id of the key in force, as far as this process knows; it encrypts. */
+  /** Id of the key that encrypts now, as far as this process knows. */
   get keyInForce(): string {
     return this.#terms.at(-1)?.id ?? this.#ring.at(-1)?.id ?? '';
   }

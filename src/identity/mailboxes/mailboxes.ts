@@ -103,7 +103,7 @@ export async function storeMailbox(
   return mailbox;
 }
 
-/** Creates a mailbox. @throws the errors of `storeMailbox`. */
+/** Runs `storeMailbox` in a transaction. */
 export function createMailbox(app: App, caller: Caller, mailbox: CreateMailbox): Promise<Mailbox> {
   return app.store.write((trx) => storeMailbox(app, trx, caller, mailbox));
 }

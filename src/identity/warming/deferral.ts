@@ -23,7 +23,7 @@ interface Candidate {
 export interface Deferral {
   /** Whether the delivery has to wait for a place. */
   defers(row: Candidate): boolean;
-  /** Takes a place for a delivery that is sent. */
+  /** Counts a delivery about to be sent in the warming window of the domain. */
   take(row: Candidate): void;
   /** Stores the taken places. */
   keep(trx: Db): Promise<void>;

@@ -33,7 +33,7 @@ import type { DecideWarming, DecisionKind, StartWarming, Warming } from './schem
 import { warmedDomains } from './warmed-domains.ts';
 import { decide, growthOf, openWindow, windowsOf } from './windows.ts';
 
-/** Returns the author of a decision. */
+/** Returns the stored author of a decision: the id of the key, or `svc` for the operator. */
 function actorOf({ by }: Caller): string {
   return by.kind === 'operator' ? 'svc' : by.keyId;
 }

@@ -49,7 +49,7 @@ function htmlOfText(text: string): string {
 
 /**
  * Returns the content of a forwarded mail. It has HTML only if the caller's part or the original
- * has HTML. Long HTML needs a text already.
+ * has HTML. The caller gives long HTML with a text: a missing text is made here, synchronously.
  */
 export function forwardedContent(written: Written, original: Original): Written {
   const head = [announcement, ...headLines(original)];

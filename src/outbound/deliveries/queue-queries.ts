@@ -32,7 +32,7 @@ export type QueueHalf = 'ready' | 'due';
 export interface QueuePart {
   half: QueueHalf;
   state: QueueState | null;
-  /** Names of the lanes of holds. */
+  /** Values of the column `lane` for deliveries that a hold of the operator keeps back. */
   heldStops: readonly string[];
 }
 

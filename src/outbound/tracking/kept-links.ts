@@ -13,7 +13,10 @@ import { findMessageRow } from '../messages/queries.ts';
 import { urlsOfMerged } from './merged-links.ts';
 import { copyLinks, hasLinks, insertContentLinks } from './queries.ts';
 
-/** Returns the id of the content that keeps the links of a given content or message. */
+/**
+ * Returns the id of the content that has only link targets, for a content or message that is
+ * deleted.
+ */
 function linksIdOf(id: string): string {
   return linksPrefix + id.slice(id.indexOf('_') + 1);
 }

@@ -1,4 +1,4 @@
-// Input and output shapes of blocks.
+// Schemas of blocks: addresses that get no mail after a bounce, complaint or unsubscribe, or by hand.
 import { z } from 'zod';
 import { domainName, emailAddress } from '../../core/api/address-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';

@@ -94,7 +94,7 @@ export function includingConditions(
   ];
 }
 
-/** Selects the ids of all contacts that match any of the queries, and these conditions. */
+/** Selects the ids of contacts that fulfil `among` and match at least one of the queries. */
 function matching(db: Db, queries: readonly AskedQuery[], among: Condition): RawBuilder<unknown> {
   const [first] = queries;
   const matches = queries.map((one) => conditionOf(db, one));

@@ -67,7 +67,7 @@ function addressIn(field: Field): string {
   return blockColumns.address.map(field).find((text) => text !== '') ?? '';
 }
 
-/** Returns the time of an entry, up to `now`. */
+/** Returns the time of an entry; null if it is missing, unreadable or in the future. */
 function madeAtIn(field: Field, now: number): number | null {
   const times = blockColumns.madeAt.map((column) => readTime(field(column)));
   return times.find((at) => at > 0 && at <= now) ?? null;

@@ -14,7 +14,7 @@ import type { ReadBatch } from './window.ts';
 
 /** Steps by which contacts.ts or blocks.ts handles the windows of a file. */
 export interface ImportSteps {
-  /** Counts the rows that change nothing. */
+  /** Counts the rows of a window that are in no batch, such as rejected rows. */
   begin(window: ReadWindow): void;
   /**
    * Writes or compares a batch, and counts it. Returns false, without any change, if the rest of

@@ -35,8 +35,8 @@ type Kind = 'own' | 'quoted' | 'signature';
 
 const quotedLine = /^[ \t]{0,3}[>＞]/;
 /**
- * A line that begins with `| ` and does not end with a bar, as in a table; or a line with the
- * author's initials: `JD> `.
+ * A quoted line: it begins with `| `, or with the author's initials: `JD> `. A line that also ends
+ * in a bar is the row of a table.
  */
 const barLine = /^[ \t]{0,3}(?:\|(?:$|[^|\n]*[^|\s]\s*$|\s*$)|[A-Z]{1,4}> )/;
 const blankLine = /^\s*$/;

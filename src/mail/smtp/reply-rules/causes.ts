@@ -1,4 +1,4 @@
-// Causes of refusals that the words of a server make certain, each with meaning and remedy (data).
+// Causes of refusals that the reply of the server proves by words, with meaning and remedy (data).
 // They concern the form of our mail, its authentication, and our account at a relay. The patterns
 // are in rules-form.ts, rules-proof.ts and rules-account.ts.
 

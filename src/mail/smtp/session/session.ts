@@ -23,7 +23,6 @@ function isRefusal(reply: SmtpReply): boolean {
   return reply.code >= 400;
 }
 
-/** The encryption of a session. */
 export interface SessionTls {
   /** TLS version and cipher; null without TLS. */
   tls: string | null;

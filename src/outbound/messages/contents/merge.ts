@@ -71,7 +71,7 @@ interface Filling {
   key: string;
   message: { id: string; createdAt: number };
   dataField: string;
-  /** Leaves HTML and text out of the answer, if only the success of the fill matters. */
+  /** True if only the success of the fill matters: the answer then lacks HTML and text. */
   isBrief?: boolean;
   /** Cancels a fill that no worker has begun, with the reason. */
   signal?: AbortSignal | undefined;

@@ -56,7 +56,7 @@ export interface Surroundings {
 export interface SearchFiller {
   start(): void;
   stop(): Promise<void>;
-  /** Fills all missing messages in batches and returns their number. For tests. */
+  /** Adds all messages that the search table lacks, and returns their number. For tests. */
   fill(): Promise<number>;
 }
 

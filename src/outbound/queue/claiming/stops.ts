@@ -160,7 +160,10 @@ export async function readRunStops(trx: Db, rows: readonly OfRun[]): Promise<Run
   };
 }
 
-/** The holds, pauses and stopped runs of a moment. Claims check them before lane and share. */
+/**
+ * All holds, pauses and stopped runs, as read in one transaction. A claim checks them first, and
+ * then the limits of the provider (lane) and of the organization (share).
+ */
 export interface Stops {
   /** Returns the postponement of a stopped delivery, or null if it may go. */
   on(row: Holdable & Pausable & OfRun, now: number): Postponement | null;

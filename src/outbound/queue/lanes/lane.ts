@@ -154,7 +154,10 @@ export interface Ended {
   tookMs: number;
 }
 
-/** Changes the lane after an attempt. The place of the delivery is already free. */
+/**
+ * Adapts the lane of a provider to the result of an attempt. The caller has taken the delivery out
+ * of the number in flight.
+ */
 export function recordEnd(
   lane: Lane,
   { signal, begunAt, tookMs }: Ended,

@@ -28,7 +28,7 @@ export async function countMembers(store: Store, asked: AskedQuery): Promise<num
 
 /**
  * Returns the ids of a page of members, newest first.
- * @throws ValidationError if too few contacts match for the deadline; CapacityError as
+ * @throws ValidationError if so few match that a page exceeds the deadline; CapacityError as
  * `Store.aside` does.
  */
 export async function listQueryMembers(

@@ -17,7 +17,8 @@ const largestChunk = 64;
 const mostParameters = 32_000;
 
 /**
- * Most column sets of a table with a separate statement. Rows of further sets name every column.
+ * Most sets of filled columns that get a statement. Rows with more sets share a statement that
+ * names every column.
  */
 const mostColumnSets = 16;
 

@@ -46,7 +46,7 @@ export class LogSync {
     return this.#next;
   }
 
-  /** Resets `isDoubtful`, because the content of the log is on disk in the database file. */
+  /** Clears `isDoubtful`: a checkpoint has put the content of the log into the database file. */
   proven(): void {
     this.#isDoubtful = false;
   }

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { UnreachableError } from '../../errors.ts';
 import { clientSettings, type DatabaseSettings } from '../../store/postgres/settings.ts';
 
-/** Number of rows in a full batch. */
+/** Number of rows in a full batch. A smaller batch is the last. */
 export const rowsAtOnce = 1_000;
 
 /**
