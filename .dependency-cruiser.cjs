@@ -47,14 +47,14 @@ const doorways = {
   'preact-render-to-string': '^daemon/console/html\\.ts$',
   'prom-client': '^src/platform/runtime/(on-demand|metrics)\\.ts$|^daemon/http/',
   re2js: '^src/platform/runtime/workers/linear-pattern\\.ts$',
-  semver: '^src/extensions/precedence',
+  semver: '^src/extensions/versions\\.ts$',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/identity/domains/',
   undici: '^src/platform/net/http/client\\.ts$',
   yaml: '^src/core/config/|^src/content/rendering/|^src/platform/runtime/on-demand\\.ts$',
   zod:
     '(schema|schema-words|field-table|idempotency|routes|kinds|pagination|cursor|validate|route|area)\\.ts$|' +
-    '^src/core/config/|^daemon/http/(openapi/openapi[^/]*|dispatch)\\.ts$|^commands/base/(input/schema-flags|verbs)\\.ts$',
+    '^src/core/config/|^daemon/http/(openapi/(openapi[^/]*|link-forms)|dispatch)\\.ts$|^commands/base/(input/schema-flags|verbs)\\.ts$',
 };
 
 /** As a path below src/: a folder, or a file that lies loose. */

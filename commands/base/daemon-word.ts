@@ -1,5 +1,5 @@
 // The notice of commands that leave work to a daemon if none runs.
-import type { Session } from './route.ts';
+import type { Session } from './asking.ts';
 
 /**
  * Returns the notice on `queued`; null if a daemon runs, as it does at a server, or if that cannot

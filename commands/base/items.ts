@@ -1,6 +1,6 @@
 // Reads lists of routes to the end, for commands that look for a resource by a name.
 import type { Doorway } from '../../src/core/api/route.ts';
-import type { Session } from './route.ts';
+import type { Session } from './asking.ts';
 
 const perPage = 100;
 

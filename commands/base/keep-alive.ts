@@ -1,6 +1,6 @@
 // Keeps the process alive while a command waits for events: timers of the clock alone do not.
 import type { Wait } from '../../src/platform/store/changes/read-until.ts';
-import type { Session } from './route.ts';
+import type { Session } from './asking.ts';
 
 /** Time between two reads at a server, in ms. */
 const pauseMs = 500;

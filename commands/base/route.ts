@@ -2,46 +2,14 @@
 // server of `--server`, with a key. The route's schemas parse the arguments, and refusals are the
 // same both ways.
 import type { z } from 'zod';
-import type { Svc } from '../../client/index.js';
 import type { Answering, Caller, Doorway } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
+import type { Input, Local, Session } from './asking.ts';
 import type { CommonFlags } from './command.ts';
-import type { FindIds } from './input/whole-id.ts';
-import type { Server } from './remote/server.ts';
 import { withCaller } from './session.ts';
 
 /** Loads the module of the route, and with it the area. */
 export type LoadRoute<Answer> = () => Promise<Answering<Answer>>;
-
-/** The parts of a request, as the person typed them. */
-export interface Input {
-  params?: object;
-  query?: object;
-  body?: object;
-  /** Headers, with names in lower case. */
-  headers?: object;
-}
-
-/** The open store, and the operator. */
-export interface Local {
-  app: App;
-  caller: Caller;
-}
-
-/** A server, with the client that asks it. */
-export type OpenServer = Server & { client: Svc };
-
-/** The open service of a command: the store beside it, or a server. */
-export type Session = Asking &
-  ({ local: Local; server: null } | { local: null; server: OpenServer });
-
-interface Asking {
-  /** Asks a route, ids completed. @throws as the route; ValidationError of all fields */
-  ask<Answer>(route: Doorway<Answer>, input?: Input): Promise<Answer>;
-  findIds: FindIds;
-  /** Returns the time of the store, or of this machine beside a server, in ms since 1970. */
-  now(): number;
-}
 
 /**
  * Runs a route of the area in an open store, ids completed. @throws ValidationError of all

@@ -5,6 +5,7 @@ import { Args, type Interfaces } from '@oclif/core';
 import { z } from 'zod';
 import type { Deleted } from '../../src/core/api/resource-schema.ts';
 import type { Answering } from '../../src/core/api/route.ts';
+import type { Session } from './asking.ts';
 import { BaseCommand, type CommonFlags, dataFlag, tableFlags, yesFlag } from './command.ts';
 import { confirmed } from './input/ask.ts';
 import { given, readData } from './input/body.ts';
@@ -17,7 +18,7 @@ import {
   printList,
   writeWarning,
 } from './output/output.ts';
-import { type Session, withSession } from './route.ts';
+import { withSession } from './route.ts';
 
 /** Help texts, arguments and flags of a command. */
 interface Words {

@@ -1,6 +1,7 @@
 // `svc campaigns run`: now, later, or followed to the end.
 import { Flags } from '@oclif/core';
 import type { Run } from '../../src/campaigns/setup/run-schema.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
 import { given } from '../base/input/body.ts';
@@ -10,7 +11,7 @@ import { campaignArg } from '../base/nouns/campaign.ts';
 import { runText } from '../base/nouns/run-view.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { print, writeInterrupted, writeLine, writeWarning } from '../base/output/output.ts';
-import { type Session, withSession } from '../base/route.ts';
+import { withSession } from '../base/route.ts';
 import { beforeInterrupt } from '../base/signals.ts';
 
 /** Statuses in which the run needs a person, or has ended. */

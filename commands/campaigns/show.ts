@@ -2,13 +2,14 @@
 
 import type { RunSummary } from '../../src/campaigns/setup/run-schema.ts';
 import type { Campaign } from '../../src/campaigns/setup/schema.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/input/json-text.ts';
 import { campaignCard, campaignWarning, runPlace } from '../base/nouns/campaign.ts';
 import { runText } from '../base/nouns/run-view.ts';
 import { writeLine, writeWarning } from '../base/output/output.ts';
 import { liveScreen } from '../base/output/screen.ts';
-import { type Session, withSession } from '../base/route.ts';
+import { withSession } from '../base/route.ts';
 import { idArg } from '../base/verbs.ts';
 
 const endedStatuses: readonly string[] = ['completed', 'failed', 'cancelled'];

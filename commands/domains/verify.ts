@@ -4,6 +4,7 @@ import { Flags } from '@oclif/core';
 import type { App } from '../../src/core/app.ts';
 import type { Domain } from '../../src/identity/domains/schema.ts';
 import { sleep, systemClock } from '../../src/platform/runtime/clock.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand } from '../base/command.ts';
 import { dnsRecordCard, domainCard } from '../base/input/fields.ts';
 import { timeoutFlag, timeoutFrom } from '../base/input/timeout.ts';
@@ -11,7 +12,7 @@ import { keptAlive } from '../base/keep-alive.ts';
 import { domainArg, domainId } from '../base/nouns/domain-id.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { print, writeNote, writeWarning } from '../base/output/output.ts';
-import { type Session, storeOf, withSession } from '../base/route.ts';
+import { storeOf, withSession } from '../base/route.ts';
 
 /** Default value of --timeout. */
 const watchedFor = '30m';

@@ -1,10 +1,11 @@
 // `svc mailboxes actions`. Actions: src/inbox/approvals/actions.ts.
 import { listActionsQuery } from '../../src/inbox/approvals/schema.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand } from '../base/command.ts';
 import { flagsOf } from '../base/input/schema-flags.ts';
 import { mailboxIdFrom, mailboxOrAllArg } from '../base/mail/mailbox-id.ts';
 import { printList } from '../base/output/output.ts';
-import { type Session, withSession } from '../base/route.ts';
+import { withSession } from '../base/route.ts';
 import { valuesOf } from '../base/verbs.ts';
 
 const { flags: queryFlags, fields } = flagsOf(listActionsQuery);

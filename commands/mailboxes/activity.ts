@@ -1,12 +1,13 @@
 // `svc mailboxes activity`: agent-activity, and the actions of each hour as bars.
 import type { MailboxActivity } from '../../src/inbox/approvals/schema.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';
 import { rangeFlags, rangeFrom } from '../base/input/since.ts';
 import { itemsOf } from '../base/items.ts';
 import { mailboxArg, mailboxIdFrom } from '../base/mail/mailbox-id.ts';
 import { print } from '../base/output/output.ts';
-import { type Session, withSession } from '../base/route.ts';
+import { withSession } from '../base/route.ts';
 
 const hourMs = 3_600_000;
 const hoursShown = 24;

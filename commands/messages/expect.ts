@@ -6,6 +6,7 @@ import type {
   ExpectedMessage,
 } from '../../src/outbound/messages/expecting/schema.ts';
 import { ResourceNotFoundError } from '../../src/platform/errors.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { given } from '../base/input/body.ts';
 import { messageCard } from '../base/input/fields.ts';
@@ -13,7 +14,7 @@ import { timeFrom } from '../base/input/since.ts';
 import { keptAlive } from '../base/keep-alive.ts';
 import { ExpectationError, UsageError } from '../base/output/failure.ts';
 import { print, writeLine } from '../base/output/output.ts';
-import { type Session, withSession } from '../base/route.ts';
+import { withSession } from '../base/route.ts';
 
 function spanOf(text: string): number {
   const since = timeFrom('--within', /^\d+$/.test(text) ? `${text}s` : text, 0);

@@ -1,6 +1,7 @@
 // `svc messages send`: now, later, or followed to the end (body: base/mail/send-payload.ts).
 import { Flags } from '@oclif/core';
 import type { DryRunResult, Message } from '../../src/outbound/messages/schema.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
 import { given, readData } from '../base/input/body.ts';
@@ -12,7 +13,7 @@ import { printMessage } from '../base/mail/message-view.ts';
 import { sendPayloadFrom } from '../base/mail/send-payload.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { writeInterrupted, writeLine, writeWarning } from '../base/output/output.ts';
-import { type Session, withSession } from '../base/route.ts';
+import { withSession } from '../base/route.ts';
 import { beforeInterrupt } from '../base/signals.ts';
 
 const several = { multiple: true } as const;

@@ -2,12 +2,13 @@
 import { Flags } from '@oclif/core';
 import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/input/fields.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { fateWords, shownMessage } from '../base/mail/message-view.ts';
 import { print, writeBytes, writeNote } from '../base/output/output.ts';
-import { type Session, storeOf, withSession } from '../base/route.ts';
+import { storeOf, withSession } from '../base/route.ts';
 
 export default class MessagesShow extends BaseCommand {
   static override asksServer = true;

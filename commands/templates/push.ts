@@ -17,13 +17,14 @@ import type { Rendered } from '../../src/content/templates/schema.ts';
 import { ConflictError, messageOf } from '../../src/platform/errors.ts';
 import { sleep, systemClock } from '../../src/platform/runtime/clock.ts';
 import { fileOperation } from '../base/account/file-broker.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import type { CloneState } from '../base/nouns/template-clone.ts';
 import { commitOnHead, readHead } from '../base/nouns/template-head.ts';
 import { findTemplateWithId, warningLine } from '../base/nouns/template-id.ts';
 import { UsageError } from '../base/output/failure.ts';
 import { print, writeNote, writeWarning } from '../base/output/output.ts';
-import { type Session, withSession } from '../base/route.ts';
+import { withSession } from '../base/route.ts';
 import { readStoreConfig } from '../base/session.ts';
 
 /** Name of the preview in the folder. Hidden files are not pushed. */

@@ -1,12 +1,13 @@
 // `svc webhooks listen`: events as they happen, on this machine (src/webhooks/listen.ts).
 import { Flags } from '@oclif/core';
 import type { Forwarding, Heard } from '../../src/webhooks/listen.ts';
+import type { Session } from '../base/asking.ts';
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/input/json-text.ts';
 import { rangeFrom, startFlag } from '../base/input/since.ts';
 import { keptAlive } from '../base/keep-alive.ts';
 import { writeLine } from '../base/output/output.ts';
-import { type Session, withSession } from '../base/route.ts';
+import { withSession } from '../base/route.ts';
 import { firstStopSignal } from '../base/signals.ts';
 
 function lineOf({ event, outcome }: Heard): string {

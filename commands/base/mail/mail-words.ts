@@ -2,11 +2,12 @@
 import { Flags } from '@oclif/core';
 import type { ReplyResult } from '../../../src/inbox/replies/schema.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import type { Session } from '../asking.ts';
 import { type CommonFlags, dataFlag } from '../command.ts';
 import { attachmentsFrom, given, readData, textFrom } from '../input/body.ts';
 import { itemsOf } from '../items.ts';
 import { printCard } from '../output/output.ts';
-import { type LoadRoute, type Session, withSession } from '../route.ts';
+import { type LoadRoute, withSession } from '../route.ts';
 import { threadParams } from './thread.ts';
 
 const several = { multiple: true } as const;

@@ -1,8 +1,8 @@
 // Mailboxes in arguments: by id, slug or address.
 import { Args } from '@oclif/core';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import type { Local, Session } from '../asking.ts';
 import { findItem, itemsOf } from '../items.ts';
-import type { Local, Session } from '../route.ts';
 
 function argOf(byDefault: string) {
   return {

@@ -1,6 +1,6 @@
 // How commands name a message: the id, or `@last` for the latest sent message (whole-id.ts).
 import { Args } from '@oclif/core';
-import type { Session } from '../route.ts';
+import type { Session } from '../asking.ts';
 
 /** The argument of commands on a single message. */
 export const messageArg = {

@@ -2,9 +2,10 @@
 // up the mailbox that the routes need.
 import { Args } from '@oclif/core';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import type { Input, Session } from '../asking.ts';
 import type { CommonFlags } from '../command.ts';
 import { firstFound, itemsOf } from '../items.ts';
-import { type Input, type LoadRoute, type Session, withSession } from '../route.ts';
+import { type LoadRoute, withSession } from '../route.ts';
 
 /** The argument of commands on a single thread. */
 export const threadArg = {

@@ -2,10 +2,10 @@
 import { Args, Flags } from '@oclif/core';
 import type { CampaignPreview } from '../../../src/campaigns/mail/preview.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import type { Session } from '../asking.ts';
 import { attachmentsFrom, given, textFrom } from '../input/body.ts';
 import { firstFound, itemsOf } from '../items.ts';
 import { party } from '../mail/send-payload.ts';
-import type { Session } from '../route.ts';
 import type { Find } from '../verbs.ts';
 
 /** The argument of commands on a single campaign. */

@@ -1,8 +1,8 @@
 // Domains in arguments: by id or name.
 import { Args } from '@oclif/core';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import type { Session } from '../asking.ts';
 import { findItem, itemsOf } from '../items.ts';
-import type { Session } from '../route.ts';
 
 /** The argument of commands on a single domain. */
 export const domainArg = {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';
 import type { FilesOnCommit } from '../../../src/content/templates/workspace/incoming.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
-import type { Session } from '../route.ts';
+import type { Session } from '../asking.ts';
 
 /** The head of main, with all its files. */
 interface TemplateHead {

@@ -3,7 +3,7 @@ import { Args } from '@oclif/core';
 import type { TemplateWarning } from '../../../src/content/rendering/compiled.ts';
 import type { Template } from '../../../src/content/templates/schema.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
-import type { Session } from '../route.ts';
+import type { Session } from '../asking.ts';
 import type { Find } from '../verbs.ts';
 
 /** The argument of commands on a single template. */

@@ -2,8 +2,8 @@
 // wakes it, including the daemon's. Prints a line for each step of each recipient.
 import { timeInWords } from '../../../src/outbound/explain/time-words.ts';
 import type { Delivery, Message } from '../../../src/outbound/messages/schema.ts';
+import type { Session } from '../asking.ts';
 import { readUntil } from '../keep-alive.ts';
-import type { Session } from '../route.ts';
 import { plainText } from './format.ts';
 
 export interface FollowOptions {

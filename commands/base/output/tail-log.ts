@@ -1,9 +1,9 @@
 // Shared by commands that show the event log as it grows. src/history/events/follow.ts follows it.
 import type { Following } from '../../../src/history/events/follow.ts';
 import type { LogItem, TailLog } from '../../../src/history/events/schema.ts';
+import type { Session } from '../asking.ts';
 import { given } from '../input/body.ts';
 import { keptAlive } from '../keep-alive.ts';
-import type { Session } from '../route.ts';
 
 /** Filters of the shown events, and the place where they begin. */
 interface Tailing {

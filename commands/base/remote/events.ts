@@ -4,7 +4,7 @@ import type { LogItem } from '../../../src/history/events/schema.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
 import type { ComingEvent } from '../../../src/webhooks/listen.ts';
 import type { PosterParts } from '../../../src/webhooks/posting/post.ts';
-import type { OpenServer } from '../route.ts';
+import type { OpenServer } from '../asking.ts';
 import { asRefusal } from './refusal.ts';
 
 /** Choice of events, as GET /v1/events/stream takes it. */

@@ -3,8 +3,8 @@
 import { Svc } from '../../../client/index.js';
 import type { Doorway } from '../../../src/core/api/route.ts';
 import { requestSchemas } from '../../../src/core/api/validate.ts';
+import type { Input, Session } from '../asking.ts';
 import { withWholeIds } from '../input/whole-id.ts';
-import type { Input, Session } from '../route.ts';
 import { idsInLists, type Page } from './ids.ts';
 import { asRefusal } from './refusal.ts';
 import { type Server, withoutRoute } from './server.ts';

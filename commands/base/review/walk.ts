@@ -17,11 +17,11 @@ import { latestThreadMessages } from '../../../src/inbox/threads/messages.ts';
 import { threadRoutes } from '../../../src/inbox/threads/routes.ts';
 import type { ThreadMessage } from '../../../src/inbox/threads/schema.ts';
 import { ResourceNotFoundError, ServiceError } from '../../../src/platform/errors.ts';
+import type { Session } from '../asking.ts';
 import { given } from '../input/body.ts';
 import { itemsOf } from '../items.ts';
 import { describeError, UsageError } from '../output/failure.ts';
 import { inWords } from '../output/format.ts';
-import type { Session } from '../route.ts';
 import { type Edits, editableText, editsFrom, type ProposedMail, withEdits } from './mail-text.ts';
 import { proposalShown, threadBefore } from './view.ts';
 

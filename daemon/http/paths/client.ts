@@ -21,13 +21,13 @@ function joined(names: readonly string[]): string {
 }
 
 /** Returns the text of `/client.js`. */
-export function clientModule(): string {
+function clientModule(): string {
   const inner = joined(modules).replaceAll(/^export (?=class|const|function|async function)/gm, '');
   return `${inner}\nexport { Svc, SvcError, verifyWebhook };\n`;
 }
 
 /** Returns the text of `/client.d.ts`. */
-export function clientTypes(): string {
+function clientTypes(): string {
   return joined(types);
 }
 
