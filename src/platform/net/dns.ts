@@ -170,8 +170,8 @@ async function findAddresses(lookup: Lookup, name: string): Promise<AddressAnswe
 }
 
 /**
- * Picks the error to throw: an error that is no DnsError, else a temporary failure, else a failure
- * that proves that the name exists.
+ * Picks the error to throw: an error other than a DnsError, else a temporary failure, else a
+ * failure that proves that the name exists.
  */
 function worstOf(errors: readonly unknown[]): unknown {
   const known = errors.filter((error) => error instanceof DnsError);
