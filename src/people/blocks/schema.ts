@@ -1,4 +1,4 @@
-// Schemas of blocks: addresses that get no mail, by hand or after a bounce, complaint or unsubscribe.
+// Schemas of blocks: addresses that get no mail after a bounce, complaint, unsubscribe, or by hand.
 import { z } from 'zod';
 import { domainName, emailAddress } from '../../core/api/address-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
