@@ -343,6 +343,7 @@ export const resources = {
       recipient: 'u7@example.com',
       sender: 'hello@own.example',
       subject: 'of own',
+      metadata: 'orderId=7',
       tag: 'billing',
     },
   },

@@ -7,6 +7,7 @@ import type { ZodObject } from 'zod';
 import { routes } from '../../../daemon/http/routes.ts';
 import { cursorAfter } from '../../../src/core/api/cursor.ts';
 import type { Route } from '../../../src/core/api/route.ts';
+import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
 import { recordTimeline } from '../../../src/history/events/record.ts';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
 import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
@@ -85,6 +86,13 @@ function samplesOfActions(listOf: (own: Side) => string): Record<string, Sample>
   };
 }
 
+/** Returns the samples of the times by which a list is filtered; none for other lists. */
+function timesOf(name: string): Record<string, Sample> {
+  const route = routes.find((one) => nameOf(one) === name);
+  const own = new Set(route ? parametersOf(route) : []);
+  return Object.fromEntries(Object.entries(times).filter(([field]) => own.has(field)));
+}
+
 /** Returns the commit of the own template. */
 async function headOfTemplate({ api, shared: { template } }: Side): Promise<string> {
   const path = `/v1/templates/${template}/workspace` as const;
@@ -102,7 +110,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   ...Object.fromEntries(
     Object.values<Resource>(resources).map(({ path, samples: own = {} }) => [
       `GET ${path}`,
-      { ...page, ...own },
+      { ...page, ...timesOf(`GET ${path}`), ...own },
     ]),
   ),
   'GET /v1/templates/{id}/versions': page,
@@ -147,7 +155,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       return cursorAfter(scope, { at: 0, id: contact });
     },
   },
-  'GET /v1/mailbox-namespaces': page,
+  'GET /v1/mailbox-namespaces': { ...page, ...times },
   'GET /v1/messages/expect': {
     ...required['GET /v1/messages/expect'],
     subject: 'hello',
@@ -205,9 +213,13 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'GET /v1/mailboxes/{id}/threads/{threadId}/notes': { limit: '1', cursor: nextOf('notes') },
   'GET /v1/campaigns/{id}/estimate': { scheduledFor: '2026-02-01T00:00:00Z' },
   'GET /v1/campaigns/{id}/runs': {
+    ...times,
     limit: '1',
-    cursor: ({ shared: { campaign } }) =>
-      cursorAfter(['runs', campaign], { at: 2, id: 'run_0123456789abcdefghjk' }),
+    cursor({ shared: { campaign } }, others) {
+      const { from, to } = boundsOf(Object.fromEntries(others));
+      const place = { at: 2, id: 'run_0123456789abcdefghjk' };
+      return cursorAfter(['runs', campaign, from, to], place);
+    },
   },
   'GET /v1/extensions': {
     ...times,
@@ -292,10 +304,17 @@ it('every query parameter of every route has a sample, and every sample has a pa
 });
 
 /**
- * Tells whether a scan belongs to the count of an audience, which runs aside and within a deadline.
+ * Tells whether a scan belongs to a count that runs aside and within a deadline: of an audience, or
+ * of the contacts or conversations of a time, whose total no counter has.
  */
-const isCount = ({ path }: Route, scan: string) =>
-  path.endsWith('/estimate') && / of (?:contact\w*|blocks|group_confirmations) by /.test(scan);
+function isCount({ path }: Route, query: Query, scan: string): boolean {
+  if (path.endsWith('/estimate')) {
+    return / of (?:contact\w*|blocks|group_confirmations) by /.test(scan);
+  }
+  const isOfTime = /count\(\*\)[^]*created_at/.test(query.text);
+  const list = /^\/v1\/(contacts|conversations)$/.exec(path)?.[1];
+  return isOfTime && list !== undefined && scan.includes(` of ${list} by `);
+}
 
 /**
  * Returns the choice of no parameter, of each one, and of all at once; in the long run of each two.
@@ -508,6 +527,12 @@ describe.each(bothStores)('the query plans on %s', (store) => {
       ]),
     );
     if (store === 'postgres') await seed(world);
+    // A key without an index needs a further filter, and is compared row by row within a bound.
+    await updateOrganization(world.test.app, world.own.organizationId, {
+      metadataKeys: ['orderId'],
+    });
+    const quiet = { isPressing: () => false, isWorking: () => false };
+    await createSearchFiller(world.test.app, quiet).fill();
     // PostgreSQL seals events once they are older than each open transaction of its server, by 5 s.
     await world.test.clock.advance(3_600_000);
     planner = await plannerOf(world.test.app);
@@ -521,7 +546,7 @@ describe.each(bothStores)('the query plans on %s', (store) => {
   async function expectNoScan(ran: readonly Query[], route?: Route): Promise<void> {
     for (const query of ran) {
       const faults = await planner.faults(query);
-      const scans = faults.filter((scan) => !(route && isCount(route, scan)));
+      const scans = faults.filter((scan) => !(route && isCount(route, query, scan)));
       expect({ query: query.text, scans }).toEqual({
         query: query.text,
         scans: [],
