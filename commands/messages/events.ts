@@ -16,6 +16,8 @@ export default class MessagesEvents extends BaseCommand {
     },
   ];
 
+  static override asksServer = true;
+
   static override args = messageArg;
 
   static override flags = tableFlags;

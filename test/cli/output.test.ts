@@ -31,6 +31,7 @@ describe('--json', () => {
       'onboarding',
       'tracking',
       'retention',
+      'metadataKeys',
       'createdAt',
     ]);
   });

@@ -48,6 +48,8 @@ function normal({ code, stdout, stderr }: CliResult): CliResult {
   const shown = (text: string) =>
     text
       .replaceAll(daemon.httpUrl, 'URL')
+      .replaceAll(home.cli.directory, 'FOLDER')
+      .replaceAll(laptop.directory, 'FOLDER')
       .replaceAll(/\b([a-z]+)_[0-9a-hjkmnp-tv-z]{24}\b/g, '$1_…')
       .replaceAll(/\b[a-f0-9]{40}\b/g, 'commit')
       .replaceAll(/20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| UTC)/g, 'TIME')

@@ -72,9 +72,15 @@ describe('an installation', () => {
       for (const sendMode of sendModes) {
         for (const [scope, constraints, id] of scopes()) {
           const installation = { id: 'exti_0123456789abcdefghjk', events: [] };
+          const keyId = 'key_0123456789abcdefghjk';
           const caller: Caller = {
-            ...{ ...operator, keyId: 'key_0123456789abcdefghjk', roleName: 'installation' },
-            ...{ permissions: rights.permissions, owner: 'service', constraints },
+            ...{ ...operator, by: { kind: 'installation', keyId }, keyId },
+            ...{
+              roleName: 'installation',
+              permissions: rights.permissions,
+              owner: 'service',
+              constraints,
+            },
             ...{ sendMode, installation },
           };
           for (const { method, path } of routes) {

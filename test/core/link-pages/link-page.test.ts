@@ -24,6 +24,7 @@ const form = 'application/x-www-form-urlencoded';
 const others: Readonly<Record<string, string>> = {
   '/t/*': 'a pixel and a redirect',
   '/storage/:token': 'a file',
+  '/docs/:area': 'a page of the reference',
   '/console/*': 'pages of a session; test/console holds them',
 };
 

@@ -2,6 +2,7 @@
 // address of the mailbox, or its `defaultFrom`. Each road out of a mailbox has a row here.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
+import type { Caller } from '../../../src/core/api/route.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { enableCatchAll } from '../../../src/identity/mailboxes/catch-all.ts';
@@ -120,7 +121,8 @@ describe.each(stores)('mail from a mailbox that is a catch-all, on %s', (store) 
       ...{ text, html: null, attachments: [] },
     };
     for (const sendMode of ['send', 'approval'] as const) {
-      const caller = { ...operator, keyId: 'key_0123456789abcdefghjk', sendMode };
+      const keyId = 'key_0123456789abcdefghjk';
+      const caller: Caller = { ...operator, by: { kind: 'key', keyId }, keyId, sendMode };
       const asked = { path: '/planted', body: {}, key: null };
       await expect(sendMail(app, caller, desk.id, mail, asked)).rejects.toMatchObject({
         _tag: 'ForbiddenError',

@@ -57,7 +57,12 @@ describe.each(stores)('mail of the service, on %s', (store) => {
       (error: { _tag: string }) => error._tag,
     );
   /** A key of the organization that may do everything. */
-  const key = (more: Partial<Caller> = {}): Caller => ({ ...acme, keyId: 'key_1', ...more });
+  const key = (more: Partial<Caller> = {}): Caller => ({
+    ...acme,
+    by: { kind: 'key', keyId: 'key_1' },
+    keyId: 'key_1',
+    ...more,
+  });
   const mails = async () => {
     const { rows } = await sql<{ organization_id: string; from_email: string; reply_to: unknown }>`
       select organization_id, from_email, reply_to from messages`.execute(test.app.store.db);
