@@ -142,7 +142,7 @@ it('a mistake in the configuration is reported with its line, key and the expect
   writeFileSync(join(cli.directory, 'bad.yaml'), 'log:\n  level: loud\n');
   const { code, stderr } = await cli.run(['config', 'check', '--config', 'bad.yaml']);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^svc: bad\.yaml:2:10: log\.level: found "loud", expected /);
+  expect(stderr).toMatch(/^svc: \/\S+\/bad\.yaml:2:10: log\.level: found "loud", expected /);
 });
 
 it.skipIf(!existsSync('/dev/full'))('a full disk of the output ends a command with 7', async () => {

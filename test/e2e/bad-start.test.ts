@@ -16,22 +16,22 @@ describe('a start with an invalid configuration', () => {
   afterAll(() => cli.close());
 
   const files: [string, string, RegExp][] = [
-    ['an unknown key', 'http:\n  prot: 4025\n', /^svc: bad\.yaml:2:3: http\.prot: .*http\.port/],
+    ['an unknown key', 'http:\n  prot: 4025\n', /^svc: \/\S+\/bad\.yaml:2:3: http\.prot: .*http\.port/],
     [
       'a wrong type',
       'http:\n  maxInFlight: many\n',
-      /^svc: bad\.yaml:2:16: http\.maxInFlight: found "many", expected /,
+      /^svc: \/\S+\/bad\.yaml:2:16: http\.maxInFlight: found "many", expected /,
     ],
     [
       'an impossible value',
       'log:\n  level: loud\n',
-      /^svc: bad\.yaml:2:10: log\.level: found "loud", expected /,
+      /^svc: \/\S+\/bad\.yaml:2:10: log\.level: found "loud", expected /,
     ],
-    ['broken YAML', 'http: [\n', /^svc: bad\.yaml:\d+:\d+: /],
+    ['broken YAML', 'http: [\n', /^svc: \/\S+\/bad\.yaml:\d+:\d+: /],
     [
       'a relay without a host',
       'delivery:\n  mode: relay\n',
-      /^svc: bad\.yaml:2:9: delivery\.relay\.host: found nothing, expected a host name/,
+      /^svc: \/\S+\/bad\.yaml:2:9: delivery\.relay\.host: found nothing, expected a host name/,
     ],
   ];
   it.each(files)('ends with 2 and one line for %s in the file', async (_, text, line) => {
