@@ -127,7 +127,6 @@ describe('direct mode with private addresses allowed', () => {
 
   it.each([
     ['a null MX', 'null.example', 'null MX'],
-    ['a name that does not exist', 'nowhere.example', 'does not exist'],
     ['an address in place of a host name', 'literal.example', ''],
   ])('bounces for %s without dialling', async (_, domain, words) => {
     const before = dialled();
@@ -138,6 +137,19 @@ describe('direct mode with private addresses allowed', () => {
       errorMessage: expect.stringContaining(words),
       attemptCount: 1,
       scheduling: null,
+    });
+    expect(dialled()).toBe(before);
+  });
+
+  it('asks again within an hour for a name that does not exist, without dialling', async () => {
+    const before = dialled();
+    const { status, delivery } = await sendAndFollow(daemon, 'd@nowhere.example');
+    expect(status).toBe('processing');
+    expect(delivery).toMatchObject({
+      errorCode: 'invalid-domain',
+      errorMessage: expect.stringContaining('does not exist'),
+      attemptCount: 1,
+      scheduling: { waitReason: 'retry' },
     });
     expect(dialled()).toBe(before);
   });

@@ -135,7 +135,7 @@ it('SIGHUP with a mistake in the configuration changes nothing', async () => {
   const line = await reload();
   expect(line.level).toBe('error');
   expect(line.msg).toMatch(
-    /^the configuration was not reloaded: config\.yaml:\d+:\d+: delivery\.max/,
+    /^the configuration was not reloaded: \/\S+\/config\.yaml:\d+:\d+: delivery\.max/,
   );
   configure({ delivery: { allow: ['ada@example.com'], providersFile: place('none.yaml') } });
   expect((await reload()).msg).toMatch(/not reloaded: .*providersFile: .*there is no such file/);

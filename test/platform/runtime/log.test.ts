@@ -169,7 +169,7 @@ describe('a log line in the journal', () => {
 
   it('of a refused start has the priority of a fatal failure', () => {
     const run = new URL('../../../bin/run.js', import.meta.url).pathname;
-    const refused = [run, 'daemon', '--config', 'missing.yaml'];
+    const refused = [run, 'daemon', '--config', '/missing.yaml'];
     const { status, lines } = writtenBy(refused, (stream) => stream);
     expect(status).toBe(2);
     for (const line of lines) expect(line).toMatch(/^<2>(?!<)/);
