@@ -112,7 +112,6 @@ const boundedElsewhere = [
   'body headers',
   'body permissions',
   'body templateData',
-  'query includeStorageUrls',
 ];
 
 type JsonSchema = { [key: string]: unknown };

@@ -85,12 +85,18 @@ export function assertReadsTemplate(
   throw new ForbiddenError('Mail with a template needs templates:read');
 }
 
+/** @throws ForbiddenError without the right to read the contact, if there is a contact. */
+export function assertReadsContact({ permissions }: Caller, contactId: string | undefined): void {
+  if (contactId === undefined || allows(permissions, 'contacts:read')) return;
+  throw new ForbiddenError('Showing the values of a contact needs contacts:read');
+}
+
 const missingValues = new Set(['contact-missing', 'missing-variable']);
 
 /**
- * Shows the mail as this contact would get it, or without values of a contact. The caller has
- * checked the right to read the contact. @throws ForbiddenError for a template without
- * templates:read; ResourceNotFoundError; as `draftRunContent`
+ * Shows the mail as this contact would get it, or without values of a contact.
+ * @throws ForbiddenError for a contact without contacts:read, or a template without templates:read;
+ * ResourceNotFoundError; as `draftRunContent`
  */
 export async function renderCampaignMail(
   app: App,
@@ -98,6 +104,7 @@ export async function renderCampaignMail(
   campaign: CampaignMail,
   contactId?: string,
 ): Promise<CampaignPreview> {
+  assertReadsContact(caller, contactId);
   assertReadsTemplate(caller, campaign.email);
   const { organizationId } = caller;
   const contact = contactId === undefined ? null : await contactOf(app, organizationId, contactId);

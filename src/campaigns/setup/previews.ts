@@ -1,11 +1,14 @@
 // The mail of a campaign before a run: shown for a contact, and sent to a few addresses.
 import { admissionOf } from '../../access/admission/admission.ts';
-import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { BatchResult } from '../../outbound/messages/schema.ts';
-import { ForbiddenError } from '../../platform/errors.ts';
-import { type CampaignPreview, renderCampaignMail, testCampaignMail } from '../mail/preview.ts';
+import {
+  assertReadsContact,
+  type CampaignPreview,
+  renderCampaignMail,
+  testCampaignMail,
+} from '../mail/preview.ts';
 import { factsOf } from './present-campaign.ts';
 import { campaigns } from './queries.ts';
 import type { RenderCampaign, TestCampaign } from './schema.ts';
@@ -21,9 +24,7 @@ export async function renderCampaign(
   { contactId }: RenderCampaign,
 ): Promise<CampaignPreview> {
   // Checks the right before the look-up, so that a key without it learns nothing about campaigns.
-  if (contactId !== undefined && !allows(caller.permissions, 'contacts:read')) {
-    throw new ForbiddenError('Showing the values of a contact needs contacts:read');
-  }
+  assertReadsContact(caller, contactId);
   const row = await campaigns.get(app.store.db, caller.organizationId, id);
   return renderCampaignMail(app, caller, factsOf(row), contactId);
 }
