@@ -107,6 +107,11 @@ describe('a deprecated route (specification 9.3)', () => {
       expect(answer?.headers.sunset).toBe('Thu, 31 Dec 2026 23:00:00 GMT');
     }
     const declared = old?.responses[201]?.headers ?? {};
-    expect(Object.keys(declared)).toEqual(['X-Request-Id', 'Deprecation', 'Sunset']);
+    expect(Object.keys(declared)).toEqual([
+      'X-Request-Id',
+      'Idempotency-Replayed',
+      'Deprecation',
+      'Sunset',
+    ]);
   });
 });
