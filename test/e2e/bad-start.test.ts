@@ -16,7 +16,11 @@ describe('a start with an invalid configuration', () => {
   afterAll(() => cli.close());
 
   const files: [string, string, RegExp][] = [
-    ['an unknown key', 'http:\n  prot: 4025\n', /^svc: \/\S+\/bad\.yaml:2:3: http\.prot: .*http\.port/],
+    [
+      'an unknown key',
+      'http:\n  prot: 4025\n',
+      /^svc: \/\S+\/bad\.yaml:2:3: http\.prot: .*http\.port/,
+    ],
     [
       'a wrong type',
       'http:\n  maxInFlight: many\n',

@@ -5,9 +5,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
 import { routes } from '../../../daemon/http/routes.ts';
+import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
 import { cursorAfter } from '../../../src/core/api/cursor.ts';
 import type { Route } from '../../../src/core/api/route.ts';
-import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
 import { recordTimeline } from '../../../src/history/events/record.ts';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
 import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
@@ -311,7 +311,7 @@ function isCount({ path }: Route, query: Query, scan: string): boolean {
   if (path.endsWith('/estimate')) {
     return / of (?:contact\w*|blocks|group_confirmations) by /.test(scan);
   }
-  const isOfTime = /count\(\*\)[^]*created_at/.test(query.text);
+  const isOfTime = /count\(\*\)[\s\S]*created_at/.test(query.text);
   const list = /^\/v1\/(contacts|conversations)$/.exec(path)?.[1];
   return isOfTime && list !== undefined && scan.includes(` of ${list} by `);
 }
