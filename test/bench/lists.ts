@@ -23,6 +23,7 @@ import {
   insertContents,
   shareContent,
 } from '../../src/outbound/messages/contents/content-queries.ts';
+import { listMessagesQuery } from '../../src/outbound/messages/lists/list-schema.ts';
 import { deleteMessage, listMessages } from '../../src/outbound/messages/messages.ts';
 import {
   findMessageRow,
@@ -32,7 +33,6 @@ import {
   type MessageRow,
   type RecipientRow,
 } from '../../src/outbound/messages/queries.ts';
-import { listMessagesQuery } from '../../src/outbound/messages/schema.ts';
 import { sendPayload } from '../../src/outbound/messages/send-schema.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';
 import { listBlocks } from '../../src/people/blocks/blocks.ts';

@@ -24,6 +24,7 @@ import {
 import { forgetKeptResponse } from './idempotency-queries.ts';
 import { growsWithStore, totalOf } from './lists/counts.ts';
 import { listMessageIds, type MessageFilter } from './lists/list-queries.ts';
+import type { ListMessagesQuery } from './lists/list-schema.ts';
 import { byIndex, pageByMetadata, pairsOf } from './lists/metadata.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
 import {
@@ -35,7 +36,7 @@ import {
   lockMessages,
   type MessageRow,
 } from './queries.ts';
-import type { Delivery, ListMessagesQuery, Message, TimelineEvent } from './schema.ts';
+import type { Delivery, Message, TimelineEvent } from './schema.ts';
 
 const mostEvents = 1_000;
 

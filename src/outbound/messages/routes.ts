@@ -8,6 +8,7 @@ import { expectInRequest } from './expecting/expect.ts';
 import { readMessageExtracts } from './expecting/extracts.ts';
 import { expectedMessage, expectQuery, extractsOutput } from './expecting/schema.ts';
 import { getEmailProjection } from './lists/email-projection.ts';
+import { listMessagesQuery } from './lists/list-schema.ts';
 import {
   deleteMessage,
   getMessage,
@@ -15,13 +16,7 @@ import {
   listMessageEvents,
   listMessages,
 } from './messages.ts';
-import {
-  delivery,
-  listMessagesQuery,
-  message,
-  messageEvent,
-  messagePath as params,
-} from './schema.ts';
+import { delivery, message, messageEvent, messagePath as params } from './schema.ts';
 
 const at = area('messages', {
   about: 'Sending messages and following them: statuses, deliveries, timelines',

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
+import { listMessagesQuery } from '../../../src/outbound/messages/lists/list-schema.ts';
 import { listMessages } from '../../../src/outbound/messages/messages.ts';
-import { listMessagesQuery } from '../../../src/outbound/messages/schema.ts';
 import {
   createConversation,
   getConversation,

@@ -93,15 +93,8 @@ export async function idsWithMetadata(
 }
 
 /** Inserts the terms of metadata of messages. */
-export async function insertMetadataTerms(db: Db, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  if (engineOf(db) === 'postgres') {
-    await sql`select id from messages where ${amongOf(db, 'id', ids)}
-      order by id for key share`.execute(db);
-  }
-  await sql`insert into message_search (organization_id, kind, value, created_at, message_id)
-    select * from (${metadataRows(db, ids)}) as terms where true
-    on conflict do nothing`.execute(db);
+export function insertMetadataTerms(db: Db, ids: readonly string[]): Promise<void> {
+  return insertRows(db, ids, metadataRows);
 }
 
 /** Deletes up to `limit` terms of metadata of an organization; returns the number. */
@@ -156,14 +149,22 @@ function termRows(db: Db, ids: readonly string[]): Sql {
  * Inserts the rows of messages and leaves existing rows. On PostgreSQL it locks the messages
  * against deletion.
  */
-export async function insertTerms(db: Db, ids: readonly string[]): Promise<void> {
+export function insertTerms(db: Db, ids: readonly string[]): Promise<void> {
+  return insertRows(db, ids, termRows);
+}
+
+async function insertRows(
+  db: Db,
+  ids: readonly string[],
+  rowsOf: (db: Db, ids: readonly string[]) => Sql,
+): Promise<void> {
   if (ids.length === 0) return;
   if (engineOf(db) === 'postgres') {
     await sql`select id from messages where ${amongOf(db, 'id', ids)}
       order by id for key share`.execute(db);
   }
   await sql`insert into message_search (organization_id, kind, value, created_at, message_id)
-    select * from (${termRows(db, ids)}) as terms where true
+    select * from (${rowsOf(db, ids)}) as terms where true
     on conflict do nothing`.execute(db);
 }
 
