@@ -5,28 +5,35 @@ import type { Session } from './asking.ts';
 const perPage = 100;
 
 /** A page of a list, by page number or by cursor. */
-interface Page<Item> {
+export interface Page<Item> {
   items: readonly Item[];
   nextCursor?: string | null;
   pagination?: { page: number; totalPages: number };
 }
 
+/** Yields the items of all pages, at most `mostPages`. `read` gets the place of the next page. */
+export async function* itemsOfPages<Item>(
+  read: (place: { limit: string; cursor?: string; page?: string }) => Promise<Page<Item>>,
+  mostPages = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Item> {
+  let place: { cursor?: string; page?: string } = {};
+  for (let number = 1; number <= mostPages; number++) {
+    const { items, nextCursor, pagination } = await read({ limit: String(perPage), ...place });
+    yield* items;
+    if (nextCursor) place = { cursor: nextCursor };
+    else if (pagination && pagination.page < pagination.totalPages) {
+      place = { page: String(pagination.page + 1) };
+    } else return;
+  }
+}
+
 /** Yields the items of all pages of a list. */
-export async function* itemsOf<Item>(
+export function itemsOf<Item>(
   { ask }: Session,
   list: Doorway<Page<Item>>,
   { params = {}, query = {} }: { params?: object; query?: object } = {},
 ): AsyncGenerator<Item> {
-  let at: object = {};
-  for (;;) {
-    const input = { params, query: { limit: String(perPage), ...query, ...at } };
-    const { items, nextCursor, pagination } = await ask(list, input);
-    yield* items;
-    if (nextCursor) at = { cursor: nextCursor };
-    else if (pagination && pagination.page < pagination.totalPages) {
-      at = { page: String(pagination.page + 1) };
-    } else return;
-  }
+  return itemsOfPages((place) => ask(list, { params, query: { ...query, ...place } }));
 }
 
 /** Returns the first item that fits; undefined without any. */

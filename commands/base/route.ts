@@ -1,7 +1,6 @@
 // A command asks the API route of its operation: in the store beside it, as the operator, or at the
 // server of `--server`, with a key. The route's schemas parse the arguments, and refusals are the
 // same both ways.
-import type { z } from 'zod';
 import type { Answering, Caller, Doorway } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { Input, Local, Session } from './asking.ts';
@@ -22,18 +21,9 @@ export async function runRoute<Answer>(
   input: Input,
 ): Promise<Answer> {
   const { ask } = await import('../../src/service/door/door.ts');
-  const { requestSchemas } = await import('../../src/core/api/validate.ts');
-  const { idsInStore, withWholeIds } = await import('./input/whole-id.ts');
-  const { path, query, body } = requestSchemas(route);
-  const findIds = idsInStore(app, caller.organizationId);
-  const whole = <Value>(schema: z.ZodType, value: Value) =>
-    withWholeIds(findIds, schema, value) as Promise<Value>;
-  return ask({ app }, caller, route, {
-    params: await whole(path, input.params ?? {}),
-    query: await whole(query, input.query ?? {}),
-    headers: input.headers ?? {},
-    body: await whole(body, input.body),
-  });
+  const { idsInStore, wholeInput } = await import('./input/whole-id.ts');
+  const whole = await wholeInput(idsInStore(app, caller.organizationId), route, input);
+  return ask({ app }, caller, route, { ...whole, headers: input.headers ?? {} });
 }
 
 /** Opens the service for routes, runs `work`, closes the service. */

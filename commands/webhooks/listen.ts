@@ -1,6 +1,6 @@
 // `svc webhooks listen`: events as they happen, on this machine (src/webhooks/listen.ts).
 import { Flags } from '@oclif/core';
-import type { Forwarding, Heard } from '../../src/webhooks/listen.ts';
+import type { Heard, ListenOptions } from '../../src/webhooks/listen.ts';
 import type { Session } from '../base/asking.ts';
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/input/json-text.ts';
@@ -84,7 +84,12 @@ async function secretOf({ local, server }: Session): Promise<string> {
 /** Reports and posts each matching event, until the signal. */
 async function heardBy(
   session: Session,
-  { after, ...options }: Omit<Forwarding, 'secret'> & { after: string | undefined },
+  {
+    after,
+    ...options
+  }: Pick<ListenOptions, 'forwardTo' | 'patterns' | 'signal'> & {
+    after: string | undefined;
+  },
   report: (heard: Heard) => void,
 ): Promise<void> {
   const { checkListening, forward, listen } = await import('../../src/webhooks/listen.ts');
@@ -97,8 +102,8 @@ async function heardBy(
   checkListening(options);
   const { comingFrom, posterParts } = await import('../base/remote/events.ts');
   const parts = await posterParts(server);
-  const { patterns, signal } = options;
+  const { forwardTo, patterns, signal } = options;
   const events = comingFrom(server, { type: patterns.join(','), after, signal });
   const secret = await secretOf(session);
-  await forward(parts, events, { ...options, secret }, report).finally(() => parts.close());
+  await forward(parts, events, { forwardTo, secret, signal }, report).finally(() => parts.close());
 }

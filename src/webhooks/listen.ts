@@ -42,7 +42,7 @@ export interface ComingEvent {
 }
 
 /** How events are posted, and which. */
-export interface Forwarding extends Pick<ListenOptions, 'forwardTo' | 'patterns' | 'signal'> {
+export interface Forwarding extends Pick<ListenOptions, 'forwardTo' | 'signal'> {
   secret: string;
 }
 
@@ -85,32 +85,33 @@ export async function listen(
   { organizationId, since, ...options }: ListenOptions,
   report: (heard: Heard) => void,
 ): Promise<void> {
+  checkListening(options);
+  const { patterns, signal, forwardTo } = options;
+  const isWanted = matcherOf(patterns);
   const operator = operatorOf(organizationId);
   const secret = listenSecret(app, organizationId);
   async function* events(): AsyncGenerator<ComingEvent> {
-    for await (const entry of await followLog(app, organizationId, { since }, options.signal)) {
-      if (options.signal.aborted) return;
+    for await (const entry of await followLog(app, organizationId, { since }, signal)) {
+      if (signal.aborted) return;
+      if (!isWanted(entry.type)) continue;
       const event = { ...(await presentEntry(app, operator, entry)), subject: entry.subject };
       yield { event, readBody: () => bodyOf(app, entry) };
     }
   }
-  await forward(app, events(), { ...options, secret }, report);
+  await forward(app, events(), { forwardTo, secret, signal }, report);
 }
 
-/** Reports and posts each matching event. */
+/** Reports and posts each event. The caller has checked `forwardTo`. */
 export async function forward(
   parts: PosterParts,
   events: AsyncIterable<ComingEvent>,
-  { forwardTo, patterns, secret, signal }: Forwarding,
+  { forwardTo, secret, signal }: Forwarding,
   report: (heard: Heard) => void,
 ): Promise<void> {
-  checkListening({ forwardTo, patterns });
-  const isWanted = matcherOf(patterns);
   const poster = createPoster(onThisMachine(parts));
   try {
     for await (const { event, readBody } of events) {
       if (signal.aborted) return;
-      if (!isWanted(event.type)) continue;
       if (forwardTo === null) {
         report({ event, outcome: null });
         continue;

@@ -2,7 +2,7 @@
 // resource of the kind. The schemas of a route mark the fields that are ids, so flags and `--data`
 // accept the same forms.
 import { mapIds } from '../../../src/core/api/resource-schema.ts';
-import { parseWith } from '../../../src/core/api/validate.ts';
+import { parseWith, requestSchemas } from '../../../src/core/api/validate.ts';
 import type { App } from '../../../src/core/app.ts';
 import { ResourceNotFoundError, ValidationError } from '../../../src/platform/errors.ts';
 import { type IdKind, prefixOf } from '../../../src/platform/runtime/ids.ts';
@@ -127,6 +127,20 @@ export function withWholeIds(
   value: unknown,
 ): Promise<unknown> {
   return mapIds(schema, value, (kinds, typed) => wholeId(findIds, kinds, typed));
+}
+
+/** Returns the parts of a question with complete ids. */
+export async function wholeInput(
+  findIds: FindIds,
+  route: Parameters<typeof requestSchemas>[0],
+  { params = {}, query = {}, body }: { params?: object; query?: object; body?: unknown },
+) {
+  const schemas = requestSchemas(route);
+  return {
+    params: (await withWholeIds(findIds, schemas.path, params)) as object,
+    query: (await withWholeIds(findIds, schemas.query, query)) as object,
+    body: (await withWholeIds(findIds, schemas.body, body)) as object,
+  };
 }
 
 /**

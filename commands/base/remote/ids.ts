@@ -1,10 +1,10 @@
 // Ids at a server by their last characters, or the newest: the lists of the API are searched.
 import { type IdKind, prefixOf } from '../../../src/platform/runtime/ids.ts';
+import { itemsOfPages, type Page } from '../items.ts';
 import { UsageError } from '../output/failure.ts';
 
 /** Ids that a search returns at most, as in the store (input/whole-id.ts). */
 const mostFound = 3;
-const perPage = 100;
 const mostPages = 20;
 
 /** The list of each kind of ids, by prefix. Kinds that lie in other resources have none. */
@@ -29,15 +29,8 @@ const lists: Readonly<Record<string, string>> = {
   act: '/v1/mailbox-actions',
 };
 
-/** A page of a list, by page number or by cursor. */
-export interface Page {
-  items: readonly { id: string }[];
-  nextCursor?: string | null;
-  pagination?: { totalPages: number };
-}
-
 /** Reads a page of the list with this path. */
-type ReadList = (path: string, query: object) => Promise<Page>;
+type ReadList = (path: string, query: object) => Promise<Page<{ id: string }>>;
 
 /**
  * Returns ids with this ending, the newest first; the empty ending selects all. Reads the first
@@ -53,15 +46,8 @@ export async function idsInLists(read: ReadList, kind: IdKind, ending: string): 
   // As in the store, the newest message is the latest sent message.
   const filter = prefix === 'msg' && ending === '' ? { direction: 'outbound' } : {};
   const found: string[] = [];
-  let at: object = {};
-  for (let number = 1; number <= mostPages; number++) {
-    const query = { ...filter, ...at, limit: perPage };
-    const { items, nextCursor, pagination } = await read(path, query);
-    found.push(...items.map(({ id }) => id).filter((id) => id.endsWith(ending)));
-    if (nextCursor) at = { cursor: nextCursor };
-    else if (pagination && number < pagination.totalPages) at = { page: number + 1 };
-    else break;
-  }
+  const all = itemsOfPages((place) => read(path, { ...filter, ...place }), mostPages);
+  for await (const { id } of all) if (id.endsWith(ending)) found.push(id);
   // The beginning of an id is the time of creation.
   return found.sort().reverse().slice(0, mostFound);
 }

@@ -2,10 +2,10 @@
 // `--server`, as the client knows all operations.
 import { Svc } from '../../../client/index.js';
 import type { Doorway } from '../../../src/core/api/route.ts';
-import { requestSchemas } from '../../../src/core/api/validate.ts';
 import type { Input, Session } from '../asking.ts';
-import { withWholeIds } from '../input/whole-id.ts';
-import { idsInLists, type Page } from './ids.ts';
+import { type FindIds, wholeInput } from '../input/whole-id.ts';
+import type { Page } from '../items.ts';
+import { idsInLists } from './ids.ts';
 import { asRefusal } from './refusal.ts';
 import { type Server, withoutRoute } from './server.ts';
 
@@ -45,27 +45,17 @@ export async function openServer({ url, key }: Server): Promise<Session> {
     }
   };
   const readList = (path: string, query: object) =>
-    call({ method: 'GET', path, name: path }, { query }) as Promise<Page>;
-  const session: Session = {
+    call({ method: 'GET', path, name: path }, { query }) as Promise<Page<{ id: string }>>;
+  const findIds: FindIds = (kind, ending) => idsInLists(readList, kind, ending);
+  return {
     async ask<Answer>(route: Doorway<Answer>, input: Input = {}) {
-      return (await call(route, await wholeInput(session, route, input))) as Answer;
+      const whole = await wholeInput(findIds, route, input);
+      return (await call(route, { ...input, ...whole })) as Answer;
     },
-    findIds: (kind, ending) => idsInLists(readList, kind, ending),
+    findIds,
     now: Date.now,
     local: null,
     server: { url, key, client },
-  };
-  return session;
-}
-
-/** Completes the ids of all parts of a question. */
-async function wholeInput({ findIds }: Session, route: Doorway, input: Input): Promise<Input> {
-  const { path, query, body } = requestSchemas(route);
-  return {
-    ...input,
-    params: (await withWholeIds(findIds, path, input.params ?? {})) as object,
-    query: (await withWholeIds(findIds, query, input.query ?? {})) as object,
-    body: (await withWholeIds(findIds, body, input.body)) as object,
   };
 }
 

@@ -8,7 +8,7 @@ import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
 import { choice, field, filters, form, link, state, table, time, written } from '../../parts.ts';
 import { draftPages } from './drafts.ts';
-import { actionColumns, actionStates, actionTypes } from './review.ts';
+import { actionColumns, actionFilters } from './review.ts';
 import { folders, threadPages } from './thread.ts';
 
 // Actions of keys and installations in a mailbox.
@@ -30,10 +30,7 @@ const activityPage: Page = {
       live: 'announce',
       body: together(
         html`<p>${counts.join(', ') || 'No key acted here.'} ${activity.pendingApprovals > 0 && html`${activity.pendingApprovals} ${state('proposed')}`}</p>`,
-        filters(html`
-          ${choice({ name: 'state', label: 'State', options: actionStates, value: wanted })}
-          ${choice({ name: 'type', label: 'Type', options: actionTypes, value: type })}
-        `),
+        actionFilters(wanted, type),
         table(
           asked,
           found,

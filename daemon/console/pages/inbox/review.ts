@@ -23,8 +23,8 @@ import {
   written,
 } from '../../parts.ts';
 
-export const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
-export const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'];
+const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
+const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'];
 /** Returns the path of an action for the routes. */
 const placeOf = ({ params }: Pick<Asked, 'params'>) => ({
   id: params['mailboxId'],
@@ -43,15 +43,20 @@ export const actionColumns: readonly Column<MailboxAction>[] = [
   ['Since', ({ createdAt }) => time(createdAt)],
 ];
 
+/** Draws the filters of a list of actions. */
+export function actionFilters(wanted: string | undefined, type: string | undefined): Part {
+  return filters(html`
+    ${choice({ name: 'state', label: 'State', options: actionStates, value: wanted })}
+    ${choice({ name: 'type', label: 'Type', options: actionTypes, value: type })}
+  `);
+}
+
 async function list(asked: Asked): Promise<Part> {
   const { state: wanted = 'proposed', type, cursor } = asked.query;
   const query = { state: wanted, type, cursor };
   const found = await asked.ask(mailboxActionRoutes.listAll, { query });
   return together(
-    filters(html`
-      ${choice({ name: 'state', label: 'State', options: actionStates, value: wanted })}
-      ${choice({ name: 'type', label: 'Type', options: actionTypes, value: type })}
-    `),
+    actionFilters(wanted, type),
     table(
       asked,
       found,
