@@ -1,5 +1,5 @@
 // API keys: created with a role or single permissions, rotated, shown once, changed and revoked.
-import { roles } from '../../../src/access/keys/roles.ts';
+import { roles } from '../../../src/core/config/roles.ts';
 import { keyRoutes } from '../../../src/access/keys/routes.ts';
 import type { ApiKey } from '../../../src/access/keys/schema.ts';
 import { everyPermission, type PermissionMap } from '../../../src/core/api/permission.ts';

@@ -10,18 +10,7 @@ import {
   resources,
 } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
-
-export const roles = [
-  'owner',
-  'admin',
-  'developer',
-  'editor',
-  'support',
-  'analyst',
-  'sender',
-  'viewer',
-] as const;
-export type Role = (typeof roles)[number];
+import { type Role, roles } from '../../core/config/roles.ts';
 
 /** `roleName` of a key with an explicit list of permissions. */
 export const customRole = 'custom';

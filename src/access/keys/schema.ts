@@ -5,8 +5,9 @@ import { domainName, emailAddress } from '../../core/api/address-schema.ts';
 import { boundedMap } from '../../core/api/bounded-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { idOf, instant, timeRange } from '../../core/api/resource-schema.ts';
+import { roles } from '../../core/config/roles.ts';
 import { parseRange } from '../../platform/net/network-address.ts';
-import { grantableActions, roles } from './roles.ts';
+import { grantableActions } from './roles.ts';
 
 const name = z
   .string()

@@ -3,6 +3,7 @@
 // origin of every value. schema.ts has the keys, file.ts reads the file.
 import { resolve } from 'node:path';
 import { ConfigError } from '../../platform/errors.ts';
+import type { Contradiction } from './contradiction.ts';
 import {
   type ConfigFile,
   type Environment,
@@ -18,14 +19,7 @@ import {
   findKeyHolding,
 } from './keys.ts';
 import { findNearest } from './nearest.ts';
-import {
-  type Contradiction,
-  describeIssue,
-  findContradictions,
-  findDoubts,
-  isLogin,
-  type Locate,
-} from './problems.ts';
+import { describeIssue, findContradictions, findDoubts, isLogin, type Locate } from './problems.ts';
 import { builtInPlans, type Config, type ConfigInput, configSchema, secretKeys } from './schema.ts';
 import { secretsBeside } from './secrets-env.ts';
 
@@ -140,6 +134,12 @@ function locator(file: ConfigFile | null, origin: ReadonlyMap<string, string>): 
   };
 }
 
+function showFound(value: unknown): string {
+  const isPlain = typeof value !== 'object' && value !== undefined;
+  if (isPlain) return String(value);
+  return Object.keys(value ?? {}).length === 0 ? 'nothing' : JSON.stringify(value);
+}
+
 function contradictionLines(
   config: Config,
   found: readonly Contradiction[],
@@ -153,7 +153,7 @@ function contradictionLines(
       return /^(env |override)/.test(source) || file?.locate(at.split('.')).complete;
     });
     const where = locate((set ?? path).split('.'));
-    return `${where}: ${path}: found ${valueAt(config, path) ?? 'nothing'}, ${text}`;
+    return `${where}: ${path}: found ${showFound(valueAt(config, path))}, ${text}`;
   });
 }
 

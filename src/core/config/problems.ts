@@ -4,10 +4,12 @@
 
 import type { z } from 'zod';
 import { isLoopbackHost, parseRange } from '../../platform/net/network-address.ts';
+import type { Contradiction } from './contradiction.ts';
 import { configKeys, findKeyHolding, isSecret } from './keys.ts';
 import { listenersOf } from './listeners.ts';
 import { findNearest } from './nearest.ts';
 import type { Config } from './schema.ts';
+import { signInContradictions, signInDoubt } from './sign-in-problems.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -74,13 +76,6 @@ export function describeIssue(issue: Issue, locate: Locate): string[] {
   return [
     `${where}: ${path}: found ${found}, expected ${issue.message}${asJson ? ', as JSON' : ''}`,
   ];
-}
-
-/** Contradiction of the value at `path` with the value at `because`. */
-export interface Contradiction {
-  path: string;
-  because: string;
-  text: string;
 }
 
 function tlsContradictions({ smtp }: Config): Contradiction[] {
@@ -235,6 +230,7 @@ export function findContradictions(config: Config): Contradiction[] {
     ...relayContradictions(config),
     ...portContradictions(config),
     ...acmeContradictions(config),
+    ...signInContradictions(config),
   ];
 }
 
@@ -283,6 +279,8 @@ export function findDoubts(config: Config): string[] {
   if (noReturn !== null) doubts.push(noReturn);
   const noLinks = publicUrlDoubt(config);
   if (noLinks !== null) doubts.push(noLinks);
+  const noSignIn = signInDoubt(config);
+  if (noSignIn !== null) doubts.push(noSignIn);
   const everybody = smtp.inbound.trustedNetworks.find((text) => parseRange(text)?.bits === 0);
   if (everybody !== undefined) {
     doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: no mail from there is checked`);

@@ -2,6 +2,7 @@
 // config.example.yaml, so they address readers of that file. problems.ts has the rules between
 // keys.
 import { z } from 'zod';
+import { consoleSection } from './console.ts';
 import { delivery, http, smtpInbound, smtpSubmission } from './sections.ts';
 import { tracking } from './tracking.ts';
 import {
@@ -311,10 +312,7 @@ export const configSchema = z.strictObject(
     shutdownGraceSeconds: numberFromZero(3_600, 'seconds')
       .default(10)
       .describe('Time after SIGTERM for work in progress to finish'),
-    console: z
-      .strictObject({ enabled: onOff.default(true).describe('Serve the web console') }, mapOfKeys)
-      .prefault({})
-      .describe('The web console'),
+    console: consoleSection.prefault({}).describe('The web console'),
     mcp: z
       .strictObject(
         { enabled: onOff.default(true).describe('Serve POST /mcp for agents') },
@@ -334,6 +332,7 @@ export const secretKeys: readonly string[] = [
   'delivery.routes',
   'storage.s3.secretAccessKey',
   'secret.key',
+  'console.signIn.oidc.clientSecret',
 ];
 
 type DeepReadonly<T> = T extends readonly (infer Entry)[]

@@ -63,8 +63,8 @@ function inYaml(value: unknown): string {
 function keyLines({ path, defaultValue, reason }: ConfigKey): string[] {
   const name = path.slice(path.lastIndexOf('.') + 1);
   const comment = `# ${reason}`;
-  if (!isMap(defaultValue)) return [comment, `${name}: ${inYaml(defaultValue)}`];
-  const entries = Object.entries(defaultValue);
+  const entries = isMap(defaultValue) ? Object.entries(defaultValue) : [];
+  if (entries.length === 0) return [comment, `${name}: ${inYaml(defaultValue)}`];
   return [comment, `${name}:`, ...entries.map(([key, entry]) => `  ${key}: ${inYaml(entry)}`)];
 }
 

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseAddress } from '../../platform/net/address.ts';
-import { parseRange } from '../../platform/net/network-address.ts';
+import { isLoopbackHost, parseRange } from '../../platform/net/network-address.ts';
 import { idPattern } from '../../platform/runtime/ids.ts';
 
 const longestList = 100;
@@ -91,6 +91,34 @@ export const publicUrl = z
   }, urlExpected)
   .overwrite((text) => text.replace(/(?<!\/)\/+$/, ''));
 
+/** Names of many tenants at Entra; the id is the tenant of all personal accounts. */
+const sharedTenants = [
+  ...['common', 'organizations', 'consumers', '{tenantid}', '%7btenantid%7d'],
+  '9188040d-6c67-4c5b-b112-36a304b66dad',
+];
+
+/** Returns the expected form of an issuer that this text lacks; null for an issuer. */
+function issuerProblem(text: string): string | null {
+  if (/[?#\s\p{Cc}]/u.test(text) || !URL.canParse(text)) {
+    return 'a URL that starts with https://, without query or fragment';
+  }
+  const { protocol, hostname, username, password, pathname } = new URL(text);
+  if (username || password) return 'a URL without user name and password';
+  const isLocal = isLoopbackHost(hostname.replace(/^\[(.*)\]$/, '$1'));
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLocal)) {
+    return 'https:// (http:// only on this machine)';
+  }
+  const tenant = pathname.split('/', 2)[1]?.toLowerCase() ?? '';
+  if (!sharedTenants.includes(tenant)) return null;
+  return `the issuer of a single tenant: anybody can have an account of ${tenant}`;
+}
+
+/** Schema of an issuer (OpenID Connect Discovery 1.0, 4.3). Stored as it is: it is compared. */
+export const issuer = z.string('a URL that starts with https://').superRefine((text, context) => {
+  const message = issuerProblem(text);
+  if (message !== null) context.addIssue({ code: 'custom', message, input: text });
+});
+
 const databaseExpected = 'sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE';
 
 export const databaseUrl = z
@@ -150,6 +178,18 @@ export const recipientPattern = z
     return at > 0 && at <= 64 && !/[\s\p{Cc}]/u.test(text) && isHostName(text.slice(at + 1));
   }, recipientExpected)
   .overwrite((text) => text.toLowerCase());
+
+/** Schema of a mail address, in normal form. */
+export const mailAddress = z
+  .string('a mail address')
+  .refine((text) => parseAddress(text) !== null, 'a mail address')
+  .overwrite((text) => parseAddress(text)?.email ?? text);
+
+/** Schema of the domain of mail addresses, in A-labels and lower case. */
+export const mailDomain = z
+  .string('a domain such as example.com')
+  .refine((text) => parseAddress(`a@${text}`) !== null, 'a domain such as example.com')
+  .overwrite((text) => parseAddress(`a@${text}`)?.domain ?? text);
 
 const senderExpected =
   'a domain (example.com), *.example.com, an address (a@example.com) or the id of an organization (org_…)';

@@ -1,13 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  covers,
-  permissionMapOf,
-  type Role,
-  rolePermissions,
-  roles,
-} from '../../../src/access/keys/roles.ts';
+import { covers, permissionMapOf, rolePermissions } from '../../../src/access/keys/roles.ts';
 import { allows, everyPermission } from '../../../src/core/api/permission.ts';
+import { type Role, roles } from '../../../src/core/config/roles.ts';
 
 const allowed: Record<Role, (resource: string, action: string) => boolean> = {
   owner: () => true,

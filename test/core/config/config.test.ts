@@ -145,11 +145,11 @@ describe('a mistake in the file', () => {
   });
 
   it('does not hide others: each has its line', () => {
-    expect(refusalOf('log: {level: loud}\nhttp:\n  port: 70000\nconsole: true\nx: 1\n')).toEqual([
+    expect(refusalOf('log: {level: loud}\nhttp:\n  port: 70000\nmcp: true\nx: 1\n')).toEqual([
       '/config.yaml:3:9: http.port: found 70000, expected a whole number from 0 to 65535',
       '/config.yaml:1:14: log.level: found "loud", ' +
         'expected one of silent, fatal, error, warn, info, debug, trace',
-      '/config.yaml:4:10: console: found true, expected a map of keys',
+      '/config.yaml:4:6: mcp: found true, expected a map of keys',
       expect.stringMatching(
         /^\/config\.yaml:5:1: x: unknown key; expected one of dataDir, database/,
       ),
