@@ -2,9 +2,9 @@
 // in permission-rows.ts. The list of routes is the service's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
-import { type Role, roles } from '../../src/core/config/roles.ts';
 import type { ApiKey, CreateKey } from '../../src/access/keys/schema.ts';
 import type { Method, Route } from '../../src/core/api/route.ts';
+import { type Role, roles } from '../../src/core/config/roles.ts';
 import type { Answer, HttpApi, RequestOptions } from '../support/http-client.ts';
 import { pathOf, type ResourceKind, type Row, resources, rows } from './permission-rows.ts';
 import {

@@ -1,9 +1,10 @@
 // API keys: created with a role or single permissions, rotated, shown once, changed and revoked.
-import { roles } from '../../../src/core/config/roles.ts';
+
 import { keyRoutes } from '../../../src/access/keys/routes.ts';
 import type { ApiKey } from '../../../src/access/keys/schema.ts';
 import { everyPermission, type PermissionMap } from '../../../src/core/api/permission.ts';
 import type { KeyConstraints } from '../../../src/core/api/route.ts';
+import { roles } from '../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {

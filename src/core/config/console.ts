@@ -6,10 +6,10 @@ import { roles } from './roles.ts';
 import {
   choice,
   issuer,
-  mailDomain,
   lineOfText,
   listOf,
   mailAddress,
+  mailDomain,
   mapOfKeys,
   onOff,
 } from './values.ts';

@@ -4,7 +4,7 @@ import type { Config } from './schema.ts';
 
 const at = 'console.signIn.oidc';
 
-/** Finds settings of a provider that have no effect, or that would let in more people than meant. */
+/** Finds settings of a provider without effect, or that would let in unintended people. */
 export function signInContradictions({ console: { signIn } }: Config): Contradiction[] {
   const { issuer, clientId, clientSecret, scopes, domains, join, roles, only, auto } = signIn.oidc;
   const found: Contradiction[] = [];
@@ -74,5 +74,5 @@ export function signInContradictions({ console: { signIn } }: Config): Contradic
 export function signInDoubt({ console: { enabled, signIn } }: Config): string | null {
   const { link, passkeys, keys, oidc } = signIn;
   if (!enabled || link || passkeys || keys || oidc.issuer !== null) return null;
-  return 'console.signIn turns off every way to sign in: only svc open is left';
+  return 'console.signIn turns off every way to sign in: only the links of "svc open" work';
 }

@@ -44,7 +44,8 @@ describe('console.signIn', () => {
 
   it('warns if no way is left', () => {
     const none = { link: false, passkeys: false, keys: false };
-    const words = 'console.signIn turns off every way to sign in: only svc open is left';
+    const words =
+      'console.signIn turns off every way to sign in: only the links of "svc open" work';
     expect(load(none).warnings).toEqual([words]);
     expect(load({ ...none, oidc: provider }).warnings).toEqual([]);
   });
