@@ -1,4 +1,4 @@
-// Parts of a request by a browser: cookies, query, client address, and the token of a form.
+// Parts of a request by a browser: cookies, query, and the token of a form.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { meant } from '../../src/platform/runtime/signs.ts';
@@ -15,10 +15,6 @@ export function meantIn(query: unknown): Form {
   return Object.fromEntries(
     given.map(([name, value]) => [name, meant([value].flat().at(-1) ?? '')]),
   );
-}
-
-export function addressOf({ raw }: FastifyRequest): string {
-  return raw.socket.remoteAddress ?? '';
 }
 
 export function decoded(path: string): string {

@@ -25,13 +25,13 @@ import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { FailedLogins } from '../failed-logins.ts';
 import { reserveAnswer } from '../http/answer-memory.ts';
 import type { Ask, AskRoute } from '../http/faces.ts';
+import { visitorOf } from '../http/visitor.ts';
 import type { Workload } from '../http/workload.ts';
 import { readForm } from '../tracking/form.ts';
 import { type Answer, commonHeaders, refusalView, saved, seeOther } from './answers.ts';
 import { type Download, queryOf, Refusal, refusalOf } from './api.ts';
 import { type Assets, readAssets } from './assets.ts';
 import {
-  addressOf,
   cookieIn,
   cookieName,
   decoded,
@@ -112,7 +112,7 @@ export class Console {
     const token = cookieIn(request);
     const look = async () => {
       const session = token === null ? null : await findSession(app, authenticator, token);
-      const isAway = session && outsideRanges(session.caller, addressOf(request)) !== null;
+      const isAway = session && outsideRanges(session.caller, visitorOf(app, request.raw)) !== null;
       return isAway ? null : session;
     };
     const session = await workload.begin(look);
@@ -214,8 +214,8 @@ export class Console {
   }
 
   async #signIn(request: FastifyRequest, form: Form): Promise<Answer> {
-    const address = addressOf(request);
     const { app, authenticator } = this.#parts;
+    const address = visitorOf(app, request.raw);
     // Checks the key first: failures of a shared address must not keep a valid key out.
     const caller = await authenticator.authenticate(form['key']?.trim() ?? '');
     const refusal = caller && outsideRanges(caller, address);
@@ -271,7 +271,7 @@ export class Console {
   ): Promise<Answer> {
     const { app, ask } = this.#parts;
     const { caller } = session;
-    const peer = addressOf(request);
+    const peer = visitorOf(app, request.raw);
     const away = outsideRanges(caller, peer);
     if (away) return this.#plain(403, 'Not from your address', away.message);
     const found = findPage(path);

@@ -31,6 +31,7 @@ import { fileAnswer } from './paths/files.ts';
 import type { Waits } from './paths/waits.ts';
 import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
+import { visitorOf } from './visitor.ts';
 import type { Workload } from './workload.ts';
 
 /** Finds the caller of a key; null for a malformed, unknown, revoked or expired key. */
@@ -258,7 +259,7 @@ async function begin(
 ): Promise<Caller> {
   const caller = await callerOf(dispatcher, request);
   const { id } = request.params as { id?: string };
-  const from = { peer: request.raw.socket.remoteAddress, id };
+  const from = { peer: visitorOf(dispatcher.app, request.raw), id };
   const check = () => enter(dispatcher, caller, route, from);
   await (route.drawsOnSendRate ? withLimits(dispatcher, caller, route, reply, check) : check());
   return caller;
@@ -289,7 +290,7 @@ export async function authorize(
   const caller = await callerOf(dispatcher, request, ...(key === undefined ? [] : [key]));
   const needed = typeof permission === 'string' ? permission : permission(caller);
   const { id } = request.params as { id?: string };
-  const from = { peer: request.raw.socket.remoteAddress, id };
+  const from = { peer: visitorOf(dispatcher.app, request.raw), id };
   await letIn(dispatcher.app, caller, { ...at, permission: needed }, from);
   return caller;
 }

@@ -5,6 +5,7 @@ import type { App } from '../../src/core/app.ts';
 import type { UnauthorizedError } from '../../src/platform/errors.ts';
 import { LineLimit, mailLogOf } from '../../src/platform/runtime/mail-log.ts';
 import { perApp } from '../../src/platform/runtime/per-app.ts';
+import { visitorOf } from './visitor.ts';
 
 const linesPerSecond = 10;
 
@@ -32,7 +33,7 @@ export function logUnauthorized(
   log.info(
     {
       requestId: request.id,
-      remoteAddress: request.raw.socket.remoteAddress,
+      remoteAddress: visitorOf(app, request.raw),
       method: request.method,
       route: request.routeOptions.url,
       keyStart: startOf(key),

@@ -8,6 +8,7 @@ import { brokenLink } from '../../src/core/link-pages/recipient-page.ts';
 import { servedHost } from '../../src/outbound/tracking/custom/active-hosts.ts';
 import { httpChallenge } from '../../src/outbound/tracking/custom/certificates/challenges.ts';
 import { CapacityError } from '../../src/platform/errors.ts';
+import { visitorOf } from '../http/visitor.ts';
 import type { Workload } from '../http/workload.ts';
 import { readForm } from './form.ts';
 
@@ -96,7 +97,7 @@ export async function answer(
     method: request.method ?? 'GET',
     path: request.url ?? '/',
     headers: request.headers,
-    remoteAddress: request.socket.remoteAddress ?? null,
+    remoteAddress: visitorOf(app, request) || null,
   };
   let given: LinkAnswer;
   try {

@@ -10,6 +10,7 @@ import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
 import { clockState, moveClock } from '../../../src/service/virtual-clock/virtual-clock.ts';
 import { parseJson } from '../body.ts';
 import { authorize, type Dispatcher } from '../dispatch.ts';
+import { visitorOf } from '../visitor.ts';
 
 export interface DevClock {
   clock: StandingClock;
@@ -31,7 +32,7 @@ export function mountDevClock(
 
   /** Returns the holder of the request's memory. @throws UnauthorizedError, ForbiddenError */
   async function letIn(request: FastifyRequest): Promise<string> {
-    if (!isLoopbackAddress(request.raw.socket.remoteAddress ?? '')) {
+    if (!isLoopbackAddress(visitorOf(dispatcher.app, request.raw))) {
       throw new ForbiddenError('The clock is moved only from the machine of the daemon');
     }
     const { authorization = '' } = request.headers;

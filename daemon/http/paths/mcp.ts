@@ -10,6 +10,7 @@ import { parseJson } from '../body.ts';
 import { type Dispatcher, keyIn, longestKey } from '../dispatch.ts';
 import { type Ask, askByKey } from '../faces.ts';
 import { logUnauthorized } from '../unauthorized-log.ts';
+import { visitorOf } from '../visitor.ts';
 
 export const mcpPath = '/mcp';
 /** Limits of the body: a call with arguments. */
@@ -37,7 +38,7 @@ export function mountMcp(
     ask: askByKey(
       ask,
       () => authenticate(key),
-      () => ({ peer: request.raw.socket.remoteAddress ?? '', requestId: request.id }),
+      () => ({ peer: visitorOf(app, request.raw), requestId: request.id }),
     ),
     hiddenIn: async (ids) => hiddenAmong(app, await authenticate(key), ids),
     awaitMail: async (wanted) => {
@@ -64,7 +65,7 @@ export function mountMcp(
       logUnauthorized(app, request, key, error);
       throw error;
     }
-    const refusal = outsideRanges(caller, request.raw.socket.remoteAddress);
+    const refusal = outsideRanges(caller, visitorOf(app, request.raw));
     if (refusal) throw refusal;
     return { caller, key };
   };

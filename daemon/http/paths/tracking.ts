@@ -7,6 +7,7 @@ import { brokenLink } from '../../../src/core/link-pages/recipient-page.ts';
 import { serveTracked } from '../../../src/outbound/tracking/serve.ts';
 import { readForm } from '../../tracking/form.ts';
 import { linkPages } from '../../tracking/serve.ts';
+import { visitorOf } from '../visitor.ts';
 import type { Workload } from '../workload.ts';
 
 /** Mounts everything below `/t/`, and the pages of links. */
@@ -14,8 +15,8 @@ export function mountTracking(server: FastifyInstance, app: App, workload: Workl
   server.route({
     method: ['GET', 'HEAD'],
     url: '/t/*',
-    handler: async ({ method, url: path, headers, socket }, reply) => {
-      const { remoteAddress = null } = socket;
+    handler: async ({ method, url: path, headers, raw }, reply) => {
+      const remoteAddress = visitorOf(app, raw) || null;
       const asked = { method, path, headers, remoteAddress };
       const answer = await workload.begin(() => serveTracked(app, asked));
       return send(reply, answer ?? brokenLink);
@@ -25,9 +26,9 @@ export function mountTracking(server: FastifyInstance, app: App, workload: Workl
     server.route({
       method: ['GET', 'HEAD', 'POST'],
       url: `${prefix}*`,
-      handler: async ({ method, url: path, headers, socket, raw }, reply) => {
+      handler: async ({ method, url: path, headers, raw }, reply) => {
         const body = method === 'POST' ? await readForm(raw, app.clock) : null;
-        const { remoteAddress = null } = socket;
+        const remoteAddress = visitorOf(app, raw) || null;
         const asked = { method, path, headers, remoteAddress, ...(body && { body }) };
         const answer = await workload.begin(() => serve(app, asked));
         return send(reply, answer ?? brokenLink);

@@ -285,6 +285,10 @@ export function findDoubts(config: Config): string[] {
   if (everybody !== undefined) {
     doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: no mail from there is checked`);
   }
+  const anyProxy = config.http.trustedProxies.find((text) => parseRange(text)?.bits === 0);
+  if (anyProxy !== undefined) {
+    doubts.push(`http.trustedProxies has ${anyProxy}: every visitor can choose an address`);
+  }
   const { enabled, host, tls } = smtp.submission;
   if (enabled && tls.certFile === null && !isLoopbackHost(host)) {
     doubts.push(

@@ -30,6 +30,9 @@ export const http = z.strictObject(
       .nullable()
       .default(null)
       .describe('Address at which others reach the API; null: made from host and port'),
+    trustedProxies: listOf(network, 'networks')
+      .default([])
+      .describe('Proxies whose X-Forwarded-For is believed, such as ["127.0.0.1", "10.1.0.0/16"]'),
     maxBodyBytes: wholeNumber(1_024, 1_000_000_000)
       .default(60_000_000)
       .describe('Largest request body; must hold 40 MB of encoded attachments and the texts'),

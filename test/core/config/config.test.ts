@@ -547,6 +547,13 @@ describe('warnings', () => {
     ]);
   });
 
+  it('are given for proxies that are everyone', () => {
+    write('config.yaml', "http: {trustedProxies: ['::1', '::/0']}");
+    expect(load().warnings).toEqual([
+      'http.trustedProxies has ::/0: every visitor can choose an address',
+    ]);
+  });
+
   it('are given for a password sent in the clear, and for a hostname that servers reject', () => {
     write(
       'config.yaml',
