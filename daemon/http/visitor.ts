@@ -21,7 +21,7 @@ interface Asking {
 
 /**
  * Returns the address of the visitor: of the peer, or the last address before the trusted proxies.
- * Text that is no address ends the search at the proxy that wrote it. Empty if there is no peer.
+ * Text other than an address ends the search at the proxy that wrote it. Empty without a peer.
  */
 export function visitorOf(app: App, { headers, socket }: Asking): string {
   const proxies = proxiesOf(app);
