@@ -8,7 +8,9 @@ import { routes } from '../../daemon/http/routes.ts';
 import { allTools } from '../../daemon/mcp/tools.ts';
 import { serviceJobs } from '../../daemon/scheduler/service-jobs.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import { updateOrganization } from '../../src/access/organizations/organizations.ts';
 import type { Route } from '../../src/core/api/route.ts';
+import { createSearchFiller } from '../../src/outbound/messages/lists/search.ts';
 import { createSealer } from '../../src/receipts/sealer.ts';
 import { fillPages, findPaths, type Post } from '../console/fixture.ts';
 import { type Browser, consoleOver, type World } from '../console/world.ts';
@@ -41,7 +43,11 @@ beforeAll(async () => {
   const post: Post = (path, body, key) => face.api('POST', path, body, key);
   await fillPages(post, await face.firstMailbox());
   paths = await findPaths(async (path) => (await operator.get(path)).body);
-  await fillStore(world.test.app, world.own, count);
+  const { app } = world.test;
+  // A key without an index needs a further filter.
+  await updateOrganization(app, world.own.organizationId, { metadataKeys: ['orderId'] });
+  await createSearchFiller(app, { isPressing: () => false, isWorking: () => false }).fill();
+  await fillStore(app, world.own, count);
 }, 600_000);
 afterAll(async () => {
   await face.http.close(0);

@@ -31,6 +31,12 @@ function copiesOfMessage(id: string, copies: number): Growth[] {
     },
     { table: 'recipients', where: ofMessage, unique, copies },
     { table: 'events', where: ofMessage, unique, copies },
+    {
+      table: 'message_search',
+      where: ofMessage,
+      unique: { message_id: numbered('message_id'), created_at: 'created_at - n.i' },
+      copies,
+    },
   ];
 }
 

@@ -322,7 +322,8 @@ export const resources = {
   message: {
     path: messages,
     idKind: 'message',
-    make: ({ api, name }) => send(api, payload({ subject: `of ${name}` })),
+    make: ({ api, name }) =>
+      send(api, { ...payload({ subject: `of ${name}` }), metadata: { orderId: 7 } }),
     conforms: {
       topic: 'messages',
       audits: { DELETE: 'message.deleted' },
