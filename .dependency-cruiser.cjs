@@ -48,6 +48,7 @@ const doorways = {
   'prom-client': '^src/platform/runtime/(on-demand|metrics)\\.ts$|^daemon/http/',
   re2js: '^src/platform/runtime/workers/linear-pattern\\.ts$',
   semver: '^src/extensions/versions\\.ts$',
+  '@simplewebauthn/server': '^src/access/passkeys/ceremony\\.ts$',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/identity/domains/',
   undici: '^src/platform/net/http/client\\.ts$',

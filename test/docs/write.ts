@@ -168,14 +168,12 @@ function bytesIn(folder: string): number {
   return bytes.reduce((sum, size) => sum + size, lstatSync(folder).blocks * 512);
 }
 
-/**
- * Measures the packages of `npm ci --omit=dev`; one that this platform does not need has no bytes.
- */
+/** Measures the packages of `npm ci --omit=dev`, without those of other platforms. */
 export function installed(): { packages: number; megabytes: number } {
   const folders = installedFolders();
   const here = folders.map((path) => join(repository, path)).filter((path) => existsSync(path));
   const bytes = here.reduce((sum, path) => sum + bytesIn(path), 0);
-  return { packages: folders.length, megabytes: Math.round(bytes / 1024 ** 2) };
+  return { packages: here.length, megabytes: Math.round(bytes / 1024 ** 2) };
 }
 
 const packageHead = ['Package', 'Licence', 'Reason'];
