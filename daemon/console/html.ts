@@ -50,8 +50,21 @@ function element(type: string, props: Props, ...children: unknown[]): VNode {
 
 type Tag = (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
 
-/** Builds a part of a page: `html\`<p>${text}</p>\``. */
-export const html: Tag = (htm as unknown as { bind(make: typeof element): Tag }).bind(element);
+const build: Tag = (htm as unknown as { bind(make: typeof element): Tag }).bind(element);
+const spaced = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
+
+/** Replaces line breaks by spaces: htm drops them, and words at ends of lines would join. */
+function withSpaces(strings: TemplateStringsArray): TemplateStringsArray {
+  const known = spaced.get(strings);
+  if (known) return known;
+  const texts = strings.map((text) => text.replace(/\s*\n\s*/g, ' '));
+  const made = Object.assign(texts, { raw: strings.raw });
+  spaced.set(strings, made);
+  return made;
+}
+
+/** Builds a part of a page: `html\`<p>${text}</p>\``. A line break is a space, as in HTML. */
+export const html: Tag = (strings, ...values) => build(withSpaces(strings), ...values);
 
 /** Joins parts without an element around them. */
 export function together(...parts: Part[]): VNode {

@@ -57,6 +57,7 @@ export function drawPage(
         <button name="all" value="">Sign out</button>
         ${by.kind !== 'operator' && html`<button name="all" value="1">End all sessions of this key</button>`}
       </form>
+      <button type="button" data-keys="" hidden>Turn single keys off</button>
       ${isCapture && html`<p class="banner">Mail is captured: nothing leaves this machine (delivery.mode).</p>`}
     </header>
     <div class="frame">

@@ -78,37 +78,6 @@ export function time(at: string): Part {
   });
 }
 
-const bad = new Set([
-  'failed',
-  'bounced',
-  'complained',
-  'paused',
-  'disabled',
-  'missing',
-  'wrong',
-  'rejected',
-  'exhausted',
-  'suspended',
-]);
-const good = new Set([
-  'delivered',
-  'read',
-  'verified',
-  'active',
-  'enabled',
-  'valid',
-  'completed',
-  'approved',
-  'published',
-  'sent',
-]);
-
-/** Draws a state with a colour and a word. */
-export function state(word: string): Part {
-  const kind = bad.has(word) ? 'bad' : good.has(word) ? 'good' : 'open';
-  return html`<span class=${`state ${kind}`}>${word}</span>`;
-}
-
 /** Draws a link to a page of the console. */
 export function link(path: string, text: Part): Part {
   return html`<a href=${`/console${path}`}>${text}</a>`;
@@ -139,9 +108,14 @@ function pager({ path, query }: Asked, { pagination, nextCursor }: List<unknown>
   if (nextCursor) {
     return html`<p class="pager"><a href=${`/console${path}${to({ cursor: nextCursor })}`}>Next page</a></p>`;
   }
-  if (!pagination || pagination.totalPages <= 1) return null;
+  if (!pagination) return null;
   const { page, totalPages, total } = pagination;
   const at = (number: number) => `/console${path}${to({ page: number })}`;
+  if (page > totalPages && total > 0) {
+    const last = html`<a href=${at(totalPages)}>Go to the last page</a>`;
+    return html`<p class="pager"><span>The list ends with page ${totalPages}.</span> ${last}</p>`;
+  }
+  if (totalPages <= 1) return null;
   return html`<p class="pager">
     ${page > 1 && html`<a href=${at(page - 1)} rel="prev">Previous</a>`}
     <span>Page ${page} of ${totalPages}, ${total.toLocaleString('en')} in all</span>

@@ -157,6 +157,20 @@ describe.skipIf(path === null)('the console in a browser', () => {
     expect(faults).toEqual([]);
   });
 
+  it('acts on no single key once they are turned off, after a reload too', async () => {
+    const { page, faults } = await signedIn();
+    await page.goto('/console/mailboxes');
+    await page.getByRole('button', { name: 'Turn single keys off' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: 'Turn single keys on' }).waitFor();
+    await page.keyboard.press('j');
+    expect(await page.locator('tr.selected').count()).toBe(0);
+    await page.getByRole('button', { name: 'Turn single keys on' }).click();
+    await page.keyboard.press('j');
+    expect(await page.locator('tr.selected').count()).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
   it('works without JavaScript', async () => {
     const { page, faults } = await signedIn({ javaScriptEnabled: false });
     await page.getByRole('link', { name: 'Domains', exact: true }).click();

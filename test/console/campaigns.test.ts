@@ -80,10 +80,20 @@ describe('a campaign', () => {
   it.each([
     ['attachments', { attachments: [{ filename: 'a.txt', content: 'aGk=' }] }],
     ['tracking', { tracking: { opens: false } }],
-  ])('with %s has no form that would lose them', async (_name, more) => {
-    const { url } = await makeCampaign({ email: { subject: 'Hi', html: '<p>Hi</p>', ...more } });
-    const { body } = await browser.get(url);
-    expect([formOf(body, 'change'), body.includes('svc campaigns update')]).toEqual([null, true]);
+  ])('keeps %s, which the form does not show, when the subject is changed', async (_name, more) => {
+    const { id, url } = await makeCampaign({
+      email: { subject: 'Hi', html: '<p>Hi</p>', ...more },
+    });
+    const before = await api('GET', `/v1/campaigns/${id}`);
+    expect((await act(url, 'change', { subject: 'Hello' })).status).toBe(303);
+    const after = await api('GET', `/v1/campaigns/${id}`);
+    expect(after['email']).toEqual({ ...(before['email'] as object), subject: 'Hello' });
+  });
+
+  it('offers no run while a run is refused', async () => {
+    const { url } = await makeCampaign({ transactional: false });
+    const { body } = await browser.get(`${url}/estimate`);
+    expect([body.includes('A run is refused'), formOf(body, 'run')]).toEqual([true, null]);
   });
 
   it('stays typed where the API refuses it', async () => {
@@ -162,7 +172,7 @@ describe('a campaign', () => {
     const { status, body } = await tester.post(url, { ...form, to });
     expect(status).toBe(200);
     expect(body).toContain('<li>delivered@simulator.test: accepted</li>');
-    expect(body).toMatch(/<li>ada@example.com: <span[^>]*>failed<\/span> A test key/);
+    expect(body).toMatch(/<li>ada@example.com: <span[^>]*>Not sent<\/span> A test key/);
     const refused = await act(url, 'test', { to: 'no address' });
     expect([refused.status, formOf(refused.body, 'test')?.['to']]).toEqual([422, 'no address']);
     expect(formOf(refused.body, 'change')).toMatchObject({ subject: 'Hi' });
@@ -245,6 +255,16 @@ describe('a run', () => {
     expect(await runsOf(id)).toHaveLength(1);
     const past = await act(`${url}/estimate?at=2020-01-01T10:00`, 'run');
     expect([past.status, await runsOf(id)]).toEqual([422, expect.objectContaining({ length: 1 })]);
+  });
+
+  it('is scheduled in the time zone of the organization', async () => {
+    const { url } = await makeCampaign();
+    const form = formOf((await browser.get('/console/organization')).body, 'change') ?? {};
+    await browser.post('/console/organization', { ...form, timezone: 'Europe/Berlin' });
+    const page = `${url}/estimate?at=2026-07-01T10:00`;
+    expect((await browser.get(page)).body).toContain('Start (Europe/Berlin)');
+    expect((await formOn(page, 'run'))['scheduledFor']).toBe('2026-07-01T08:00:00.000Z');
+    await browser.post('/console/organization', form);
   });
 
   it('shows its pace, and what it waits for until when', async () => {

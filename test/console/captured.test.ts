@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const states = (body: string) =>
-  [...body.matchAll(/class="state \w+">([^<]*)</g)].map(([, word]) => word);
+  [...body.matchAll(/class="pill \w+" title="([^"]*)"/g)].map(([, word]) => word);
 
 it('a captured mail is captured in the list and on its page, and a simulated one is delivered', async () => {
   const { app, caller } = world.test;

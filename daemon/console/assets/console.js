@@ -13,8 +13,27 @@ function select(next) {
   if (link) link.focus();
 }
 
+// A person may turn single keys off (WCAG 2.1.4). The browser remembers it.
+const keysSwitch = document.querySelector('[data-keys]');
+let areKeysOff = localStorage.getItem('keys') === 'off';
+
+function showKeys() {
+  keysSwitch.hidden = false;
+  keysSwitch.textContent = areKeysOff ? 'Turn single keys on' : 'Turn single keys off';
+}
+
+if (keysSwitch) {
+  showKeys();
+  keysSwitch.addEventListener('click', () => {
+    areKeysOff = !areKeysOff;
+    localStorage.setItem('keys', areKeysOff ? 'off' : 'on');
+    showKeys();
+  });
+}
+
 document.addEventListener('keydown', (event) => {
   const { target, key } = event;
+  if (areKeysOff) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (target instanceof HTMLElement && target.matches('input, textarea, select')) return;
   if (key === 'j') select(at + 1);
@@ -40,7 +59,7 @@ const main = document.querySelector('main[data-live]');
 const askEachMs = 10_000;
 const oftenMs = 2_000;
 const leastPauseMs = 1_000;
-const longestPauseMs = 16_000;
+const longestPauseMs = 4_000;
 let pauseMs = leastPauseMs;
 let isLoading = false;
 let hasNews = false;

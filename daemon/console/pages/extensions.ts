@@ -15,11 +15,11 @@ import {
   filters,
   form,
   link,
-  state,
   table,
   time,
   written,
 } from '../parts.ts';
+import { state } from '../states.ts';
 import { credentials, grantsOf, installPage, namesIn, sentences } from './extension-install.ts';
 
 const pathOf = ({ params }: Asked) => `/v1/extension-installations/${params['id']}`;

@@ -16,11 +16,11 @@ import {
   form,
   inWords,
   link,
-  state,
   table,
   time,
   written,
 } from '../parts.ts';
+import { state } from '../states.ts';
 
 const constraintFields = {
   senders: 'From addresses that it may use',

@@ -2,11 +2,7 @@
 
 import { explainRoutes } from '../../../src/outbound/explain/routes.ts';
 import type { RecipientExplanation } from '../../../src/outbound/explain/schema.ts';
-import {
-  metadataOf,
-  shownStatus,
-  shownStatusOfAll,
-} from '../../../src/outbound/messages/captured.ts';
+import { metadataOf, shownStatus } from '../../../src/outbound/messages/captured.ts';
 import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import type { Delivery, Message, TimelineEvent } from '../../../src/outbound/messages/schema.ts';
@@ -15,7 +11,8 @@ import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
 import { parsingErrors } from '../parsing-errors.ts';
-import { button, facts, link, state, table, time, titleOfMail } from '../parts.ts';
+import { button, facts, link, table, time, titleOfMail } from '../parts.ts';
+import { messageState, state } from '../states.ts';
 
 const views = ['html', 'text', 'source'];
 const widths = ['whole', '375', '700'];
@@ -188,7 +185,7 @@ async function show(asked: Asked): Promise<View> {
   const { conversationId } = message;
   const body = together(
     actions(asked, message),
-    html`<p>${state(shownStatusOfAll(message.status, deliveries))} ${message.direction === 'outbound' && explanation.summary}</p>`,
+    html`<p>${messageState(message, deliveries)} ${message.direction === 'outbound' && explanation.summary}</p>`,
     message.direction === 'outbound' && explanation.recipients.map(explained),
     facts(message, [
       ['From', 'from'],

@@ -1,12 +1,12 @@
 // The list of messages with filters, and a test message.
 import { mailboxRoutes } from '../../../src/identity/mailboxes/routes.ts';
-import { shownStatusOfAll } from '../../../src/outbound/messages/captured.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { sendingRoutes } from '../../../src/outbound/sending/routes.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { choice, field, filters, form, link, state, table, time, written } from '../parts.ts';
+import { choice, field, filters, form, link, table, time, written } from '../parts.ts';
+import { messageState } from '../states.ts';
 import { messagePage } from './message.ts';
 
 const statuses = [
@@ -72,7 +72,7 @@ async function list(asked: Asked): Promise<Part> {
       asked,
       found,
       [
-        ['Status', ({ status, deliveries }) => state(shownStatusOfAll(status, deliveries))],
+        ['Status', (message) => messageState(message, message.deliveries)],
         ['Who', (message) => whoOf(message)],
         ['Subject', ({ id, subject: text }) => link(`/messages/${id}`, text || '(no subject)')],
         ['Accepted', ({ createdAt }) => time(createdAt)],

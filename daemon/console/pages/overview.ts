@@ -11,7 +11,8 @@ import { webhookRoutes } from '../../../src/webhooks/routes.ts';
 import { barChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { type List, link, percent, state } from '../parts.ts';
+import { type List, link, percent } from '../parts.ts';
+import { state } from '../states.ts';
 
 interface Tile {
   label: string;

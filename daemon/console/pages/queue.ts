@@ -7,7 +7,8 @@ import type { LaneView } from '../../../src/outbound/queue/lanes/lane-report.ts'
 import { sparkline } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page } from '../page.ts';
-import { button, choice, field, filters, form, link, state, table, time } from '../parts.ts';
+import { button, choice, field, filters, form, link, table, time } from '../parts.ts';
+import { state } from '../states.ts';
 
 const perPage = 50;
 

@@ -10,7 +10,7 @@ import { choice, facts, field, filters, percent, table } from '../parts.ts';
 /** Draws the rates over all mail of the period. */
 function rates({ email }: ChannelStats): Part {
   const rows: readonly (readonly [string, number, number | null])[] = [
-    ['Sent', email.sent, null],
+    ['Accepted', email.sent, null],
     ['Delivered', email.sent, email.deliveryRate],
     ['Bounced', email.sent, email.bounceRate],
     ['Opened', email.openTrackingEligibleDeliveredMessages, email.uniqueMessageOpenRate],
@@ -75,7 +75,7 @@ async function domains(asked: Asked): Promise<Part> {
       found,
       [
         ['Domain', ({ domain }) => domain],
-        ['Sent', ({ sent }) => sent.toLocaleString('en')],
+        ['Attempted', ({ attempted }) => attempted.toLocaleString('en')],
         ['Delivered', ({ deliveryRate }) => percent(deliveryRate)],
         ['Bounced', ({ bounceRate }) => percent(bounceRate)],
         ['Complaints', ({ complained }) => complained],

@@ -14,11 +14,11 @@ import {
   filters,
   form,
   link,
-  state,
   table,
   time,
   written,
 } from '../parts.ts';
+import { state } from '../states.ts';
 
 const statuses = ['pending', 'delivered', 'exhausted', 'cancelled'];
 const periods = ['7', '30', '90'];

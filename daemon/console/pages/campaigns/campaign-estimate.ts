@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { campaignRoutes, campaignRunRoutes } from '../../../../src/campaigns/setup/routes.ts';
 import type { Estimate } from '../../../../src/campaigns/setup/run-schema.ts';
+import { noUnsubscribeGroup } from '../../../../src/campaigns/setup/present-campaign.ts';
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
+import { timeIn } from '../../../../src/platform/runtime/calendar.ts';
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
@@ -42,6 +44,12 @@ async function look({ ask, params }: Asked, scheduledFor?: string): Promise<Look
   };
 }
 
+/** Tells whether a run would be refused: the warnings of the page say why. */
+function isRefused({ campaign, estimate }: Look): boolean {
+  const isMissing = campaign.warnings.some(({ code }) => code === noUnsubscribeGroup.code);
+  return isMissing || estimate.mail === null;
+}
+
 /** Draws the form that starts the run. */
 function starting(asked: Asked, { estimate, digest }: Look, scheduledFor?: string): Part {
   const many = `${counted(estimate.dispatch)} ${estimate.dispatch === 1 ? 'mail' : 'mails'}`;
@@ -61,18 +69,27 @@ function starting(asked: Asked, { estimate, digest }: Look, scheduledFor?: strin
   );
 }
 
+/** Returns the instant of a local time in the zone of the organization; empty for now. */
+function instantOf({ timezone }: Asked, at = ''): string | undefined {
+  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)/.exec(at);
+  if (!parts) return at || undefined;
+  const [, day = '', hours, minutes] = parts;
+  const minute = Number(hours) * 60 + Number(minutes);
+  return new Date(timeIn(timezone, day, minute)).toISOString();
+}
+
 async function show(asked: Asked): Promise<View> {
   const { may, query, params } = asked;
-  const scheduledFor = query['at'] ? `${query['at']}:00Z` : undefined;
+  const scheduledFor = instantOf(asked, query['at']);
   const seen = await look(asked, scheduledFor);
   const { campaign, estimate } = seen;
   const body = together(
-    html`<form method="get" class="filters">${field({ name: 'at', label: 'Start (UTC); empty: now', type: 'datetime-local', value: query['at'] })}<button>Estimate</button></form>`,
+    html`<form method="get" class="filters">${field({ name: 'at', label: `Start (${asked.timezone}); empty: now`, type: 'datetime-local', value: query['at'] })}<button>Estimate</button></form>`,
     warned([...campaign.warnings, ...estimate.warnings]),
     campaignFacts(campaign),
     estimated(estimate),
     estimate.mail && drawCampaignMail(asked, estimate.mail),
-    may('campaigns:run') && starting(asked, seen, scheduledFor),
+    may('campaigns:run') && !isRefused(seen) && starting(asked, seen, scheduledFor),
     html`<p>${link(ownPath(asked), 'Back to the campaign')}</p>`,
   );
   return {

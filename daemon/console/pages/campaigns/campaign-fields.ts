@@ -25,13 +25,17 @@ export function fieldsOf(given: Form): Part {
   `;
 }
 
-/** Returns the body of a request for a campaign. Keeps line breaks of the content as typed. */
-export function bodyOf(given: Form): object {
+/**
+ * Returns the body of a request for a campaign. Keeps line breaks of the content as typed, and what
+ * the campaign has beyond the form, such as tracking.
+ */
+export function bodyOf(given: Form, before?: Campaign): object {
   const text = (name: string) => given[name]?.trim() || undefined;
   const [from, fromName] = [text('from'), text('fromName')];
   return {
     name: text('name'),
     email: {
+      ...before?.email,
       subject: text('subject'),
       html: given['html'] || undefined,
       text: given['text'] || undefined,
@@ -40,19 +44,13 @@ export function bodyOf(given: Form): object {
     },
     from: from ? { email: from, name: fromName } : null,
     audience: {
+      ...before?.audience,
       includeTags: addressesIn(given['includeTags']),
       excludeTags: addressesIn(given['excludeTags']),
       groupIds: addressesIn(given['groupIds']),
     },
     transactional: given['transactional'] === '1',
   };
-}
-
-/** Fields of a content that the form has. A content with further fields would lose them. */
-const formFields = new Set(['subject', 'html', 'text', 'templateSlug', 'unsubscribeGroupId']);
-
-export function isPlain({ email, audience }: Campaign): boolean {
-  return !audience.contactIds?.length && Object.keys(email).every((name) => formFields.has(name));
 }
 
 /** Returns a campaign in the form's fields. */

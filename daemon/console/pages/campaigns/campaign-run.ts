@@ -7,18 +7,8 @@ import { spanInWords } from '../../../../src/outbound/explain/time-words.ts';
 import { runOutcomes, runStatuses } from '../../../../src/run-ledger/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Page, View } from '../../page.ts';
-import {
-  button,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  link,
-  state,
-  table,
-  time,
-} from '../../parts.ts';
+import { button, choice, facts, field, filters, form, link, table, time } from '../../parts.ts';
+import { state } from '../../states.ts';
 
 const counted = (count: number) => count.toLocaleString('en');
 const isKnown = ({ status }: RunSummary) => runStatuses.includes(status);
@@ -131,8 +121,8 @@ async function show(asked: Asked): Promise<View> {
   );
   return {
     title: 'Run of a campaign',
+    // Figures change with events of the messages of the run, so the page follows all events.
     live: 'exchange',
-    about: params['runId'],
     body,
     command: `svc campaigns recipients ${params['runId']}`,
     request: `GET /v1/campaigns/${params['id']}/runs/${params['runId']}`,

@@ -12,14 +12,14 @@ import {
   form,
   type List,
   link,
-  state,
   table,
   time,
   written,
 } from '../../parts.ts';
+import { state } from '../../states.ts';
 import { campaignMail, mailPage } from '../campaign-mail.ts';
 import { estimatePage } from './campaign-estimate.ts';
-import { bodyOf, campaignFacts, fieldsOf, formOf, isPlain, warned } from './campaign-fields.ts';
+import { bodyOf, campaignFacts, fieldsOf, formOf, warned } from './campaign-fields.ts';
 import { runPages } from './campaign-run.ts';
 
 const ownPath = ({ params }: Asked) => `/campaigns/${params['id']}`;
@@ -58,9 +58,6 @@ function testing(asked: Asked, { _action, to = 'inbox@sandbox.test' }: Form): Pa
 
 function editing(asked: Asked, campaign: Campaign, given: Form): Part {
   if (!asked.may('campaigns:write')) return null;
-  if (!isPlain(campaign)) {
-    return html`<p class="note">It has more than a form shows. To change it: <code>${`svc campaigns update ${campaign.id}`}</code></p>`;
-  }
   const isAgain = given['_action'] === 'change';
   return html`<details open=${isAgain}><summary>Change it</summary>${form(asked, 'change', 'Save', fieldsOf(isAgain ? given : formOf(campaign)))}</details>`;
 }
@@ -161,7 +158,8 @@ export const campaignPages: readonly Page[] = [
       change: written(
         'campaigns:write',
         async ({ ask, params, path }, given) => {
-          await ask(campaignRoutes.update, { params, body: bodyOf(given) });
+          const before = await ask(campaignRoutes.get, { params });
+          await ask(campaignRoutes.update, { params, body: bodyOf(given, before) });
           return `/console${path}`;
         },
         one,

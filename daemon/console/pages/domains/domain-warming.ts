@@ -6,7 +6,8 @@ import type { Warming } from '../../../../src/identity/warming/schema.ts';
 import { rampChart } from '../../charts.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked } from '../../page.ts';
-import { choice, facts, field, form, percent, state, time } from '../../parts.ts';
+import { choice, facts, field, form, percent, time } from '../../parts.ts';
+import { state } from '../../states.ts';
 
 const shownDecisions = 10;
 

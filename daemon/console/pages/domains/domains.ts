@@ -9,7 +9,8 @@ import { ResourceNotFoundError } from '../../../../src/platform/errors.ts';
 import { type Download, Refusal } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
-import { button, facts, field, form, link, state, table, time } from '../../parts.ts';
+import { button, facts, field, form, link, table, time } from '../../parts.ts';
+import { state } from '../../states.ts';
 import { trackingActions, trackingPart } from './domain-tracking.ts';
 import { warmingActions, warmingPart } from './domain-warming.ts';
 

@@ -14,9 +14,9 @@ import {
   form,
   link,
   percent,
-  state,
   table,
 } from '../../parts.ts';
+import { state } from '../../states.ts';
 
 const flags = ['true', 'false'];
 

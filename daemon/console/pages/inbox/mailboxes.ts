@@ -6,7 +6,8 @@ import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
 import type { Thread } from '../../../../src/inbox/threads/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { choice, field, filters, form, link, state, table, time, written } from '../../parts.ts';
+import { choice, field, filters, form, link, table, time, written } from '../../parts.ts';
+import { state } from '../../states.ts';
 import { draftPages } from './drafts.ts';
 import { actionColumns, actionFilters } from './review.ts';
 import { folders, threadPages } from './thread.ts';
@@ -97,7 +98,7 @@ function subjectOf({ params }: Asked, thread: Thread): Part {
   const { id, subject, preview, starred, read, hasAttachments, hasDraft, snoozedUntil } = thread;
   const text = subject || '(no subject)';
   return html`${starred && '★ '}${link(`/mailboxes/${params['id']}/threads/${id}`, read ? text : html`<strong>${text}</strong>`)}
-    ${!read && html` <span class="state open">new</span>`} <small>${preview} ${hasAttachments && '(with attachments)'}
+    ${!read && html` <span class="pill info">new</span>`} <small>${preview} ${hasAttachments && '(with attachments)'}
     ${hasDraft && '(with a draft)'} ${snoozedUntil && html`(snoozed until ${time(snoozedUntil)})`}</small>`;
 }
 
@@ -106,7 +107,9 @@ async function threads(asked: Asked): Promise<Part> {
   const { folder, q, label, unread, starred, snoozed, after, before, cursor } = query;
   const isSearch = [q, label, starred, snoozed, unread].some(Boolean);
   const here = folder ?? (isSearch ? undefined : 'inbox');
-  const wanted = { q, folder: here, label, unread, starred, snoozed, after, before, cursor };
+  // A snoozed thread has left the inbox until its time; a search and the filter find it.
+  const awake = here === 'inbox' && !isSearch ? 'false' : snoozed;
+  const wanted = { q, folder: here, label, unread, starred, snoozed: awake, after, before, cursor };
   const found = await ask(threadRoutes.list, { params, query: wanted });
   const at = `/mailboxes/${params['id']}`;
   return together(

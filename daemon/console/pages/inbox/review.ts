@@ -17,11 +17,11 @@ import {
   filters,
   form,
   link,
-  state,
   table,
   time,
   written,
 } from '../../parts.ts';
+import { state } from '../../states.ts';
 
 const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
 const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'];

@@ -7,23 +7,14 @@ import {
   threadRoutes,
 } from '../../../../src/inbox/threads/routes.ts';
 import type { Thread, ThreadMessage, ThreadNote } from '../../../../src/inbox/threads/schema.ts';
-import { shownStatusOfAll } from '../../../../src/outbound/messages/captured.ts';
 import { messageRoutes } from '../../../../src/outbound/messages/routes.ts';
 import { dayIn, timeIn } from '../../../../src/platform/runtime/calendar.ts';
 import { downloadOf } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
+import { framedHtml } from '../../mail-picture.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import {
-  addressesIn,
-  button,
-  field,
-  form,
-  link,
-  state,
-  time,
-  titleOfMail,
-  written,
-} from '../../parts.ts';
+import { addressesIn, button, field, form, link, time, titleOfMail, written } from '../../parts.ts';
+import { messageState } from '../../states.ts';
 import { afterSend, keepDraft } from './drafts.ts';
 
 export const folders = ['inbox', 'drafts', 'sent', 'archive', 'spam', 'trash'];
@@ -39,27 +30,16 @@ const ownPath = ({ path }: Asked) => `/console${path}`;
 
 function mail(asked: Asked, one: ThreadMessage, whole: string | null): Part {
   const { params } = asked;
-  const {
-    id,
-    from,
-    to,
-    cc,
-    createdAt,
-    status,
-    newContent,
-    preview,
-    origin,
-    attachments,
-    deliveries,
-  } = one;
+  const { id, from, to, cc, createdAt, newContent, preview, origin, attachments, deliveries } = one;
   const by = origin?.keyName ?? origin?.user;
   const files = `/console/mailboxes/${params['id']}/files/${id}`;
   return html`<article class="mail" id=${id}>
     <p><span class="from">${from.name || from.email}</span> to ${to.map(({ email }) => email).join(', ')}
       ${cc.length > 0 && `, copy to ${cc.map(({ email }) => email).join(', ')}`}
-      ${' '}${time(createdAt)} ${state(shownStatusOfAll(status, deliveries))} ${by && html`<small>by ${by}</small>`} ${link(`/messages/${id}`, 'details')}</p>
+      ${' '}${time(createdAt)} ${messageState(one, deliveries)} ${by && html`<small>by ${by}</small>`} ${link(`/messages/${id}`, 'details')}</p>
     <pre>${whole ?? newContent ?? preview ?? ''}</pre>
     ${whole === null && asked.may('messages:read') && html`<p><a href=${`${ownPath(asked)}?whole=${id}#${id}`}>Show quoted text and signature</a></p>`}
+    ${asked.may('messages:read') && html`<details><summary>As it looks</summary><iframe class="preview" sandbox="" title="The mail as HTML" loading="lazy" src=${`${ownPath(asked)}/html/${id}`}></iframe></details>`}
     ${attachments.length > 0 && html`<ul>${attachments.map(({ n, filename, contentType, size }) => html`<li><a href=${`${files}/${n}`}>${filename ?? '(no name)'}</a> (${contentType}, ${size.toLocaleString('en')} bytes)</li>`)}</ul>`}
   </article>`;
 }
@@ -245,6 +225,15 @@ export const threadPages: readonly Page[] = [
           return ownPath(asked);
         },
       },
+    },
+  },
+  {
+    path: '/mailboxes/:id/threads/:threadId/html/:messageId',
+    needs: 'messages:read',
+    async show({ ask, params }) {
+      const { messageId: id } = params;
+      const email = await ask(messageRoutes.email, { params: { id } });
+      return framedHtml({ html: email.html ?? '<p>This mail has no HTML, only its text.</p>' });
     },
   },
   {

@@ -25,11 +25,11 @@ import {
   form,
   inWords,
   link,
-  state,
   table,
   time,
   written,
 } from '../../parts.ts';
+import { state } from '../../states.ts';
 import { profileFacts, profileFields, profileForm, profileIn } from './contact-fields.ts';
 
 // The import of contacts.
@@ -77,6 +77,8 @@ const contactImport = importPage({
 
 const nameOf = ({ displayName, name, identities, id }: Contact) =>
   displayName || name || identities[0]?.identifier || id;
+
+const addressesOf = ({ identities }: Contact) => identities.map(({ identifier }) => identifier);
 
 /** Columns of a list of contacts. */
 export const contactColumns: readonly Column<Contact>[] = [
@@ -146,7 +148,8 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
   const body = together(
     problem,
     html`<p>${state(contact.status)}
-      ${may('messages:read') && link(withQuery('/messages', { contactId: contact.id }), 'Messages of the contact')}
+      ${may('messages:read') && addressesOf(contact).map((recipient) => html`${link(withQuery('/messages', { recipient }), `Mail to ${recipient}`)} `)}
+      ${may('messages:read') && link(withQuery('/messages', { contactId: contact.id }), 'Messages that name the contact')}
       ${may('conversations:read') && link(withQuery('/conversations', { contactId: contact.id }), 'Its conversations')}</p>`,
     facts(contact, [
       ['Reason', 'statusReason'],

@@ -18,11 +18,11 @@ import {
   filters,
   form,
   link,
-  state,
   table,
   time,
   written,
 } from '../../parts.ts';
+import { state } from '../../states.ts';
 
 const urgencies = createConversationInput.shape.urgency.unwrap().options;
 const filterNames = ['status', 'tag', 'externalId', 'contactId', 'page'];

@@ -17,11 +17,11 @@ import {
   filters,
   form,
   link,
-  state,
   table,
   time,
   written,
 } from '../../parts.ts';
+import { state } from '../../states.ts';
 
 const results: Readonly<Record<AddResult, string>> = {
   asked: 'a mail asks it to confirm',

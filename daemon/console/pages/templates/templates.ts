@@ -16,11 +16,11 @@ import {
   type List,
   link,
   orAgain,
-  state,
   table,
   time,
   written,
 } from '../../parts.ts';
+import { state } from '../../states.ts';
 import { filePages } from './template-files.ts';
 import { historyPages } from './template-history.ts';
 

@@ -216,10 +216,17 @@ const wrongLabel: Diagnosis = {
     return {
       code: 'wrong-label',
       error: `the record stands at ${name}, not at ${suspect.record.name}`,
-      remedy: `Move it to ${suspect.record.name}.`,
+      remedy: remedyAt(name, suspect, facts),
     };
   },
 };
+
+/** Returns the remedy; a record outside of the domain may be the valid record of a parent domain. */
+function remedyAt(name: string, { record }: Suspect, { of: { domain } }: Facts): string {
+  if (name.endsWith(`.${domain}`)) return `Move it to ${record.name}.`;
+  const parent = domain.slice(domain.indexOf('.') + 1);
+  return `Add it at ${record.name}. Leave the record at ${name} if ${parent} sends mail too.`;
+}
 
 const isBelowApex = ({ record }: Suspect) =>
   record.purpose === 'dkim' || record.purpose === 'dmarc';
