@@ -1,8 +1,8 @@
 // The estimate of a campaign, and the start of a run exactly as a person has seen it.
 import { createHash } from 'node:crypto';
+import { noUnsubscribeGroup } from '../../../../src/campaigns/setup/present-campaign.ts';
 import { campaignRoutes, campaignRunRoutes } from '../../../../src/campaigns/setup/routes.ts';
 import type { Estimate } from '../../../../src/campaigns/setup/run-schema.ts';
-import { noUnsubscribeGroup } from '../../../../src/campaigns/setup/present-campaign.ts';
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
 import { timeIn } from '../../../../src/platform/runtime/calendar.ts';
 import { withQuery } from '../../api.ts';
