@@ -39,7 +39,7 @@ function mail(asked: Asked, one: ThreadMessage, whole: string | null): Part {
       ${' '}${time(createdAt)} ${messageState(one, deliveries)} ${by && html`<small>by ${by}</small>`} ${link(`/messages/${id}`, 'details')}</p>
     <pre>${whole ?? newContent ?? preview ?? ''}</pre>
     ${whole === null && asked.may('messages:read') && html`<p><a href=${`${ownPath(asked)}?whole=${id}#${id}`}>Show quoted text and signature</a></p>`}
-    ${asked.may('messages:read') && html`<details><summary>As it looks</summary><iframe class="preview" sandbox="" title="The mail as HTML" loading="lazy" src=${`${ownPath(asked)}/html/${id}`}></iframe></details>`}
+    ${asked.may('messages:read') && html`<details><summary>As it looks</summary><iframe class="preview" sandbox="" title="The mail as HTML" loading="lazy" src=${`${ownPath(asked)}/messages/${id}/html`}></iframe></details>`}
     ${attachments.length > 0 && html`<ul>${attachments.map(({ n, filename, contentType, size }) => html`<li><a href=${`${files}/${n}`}>${filename ?? '(no name)'}</a> (${contentType}, ${size.toLocaleString('en')} bytes)</li>`)}</ul>`}
   </article>`;
 }
@@ -228,7 +228,7 @@ export const threadPages: readonly Page[] = [
     },
   },
   {
-    path: '/mailboxes/:id/threads/:threadId/html/:messageId',
+    path: '/mailboxes/:id/threads/:threadId/messages/:messageId/html',
     needs: 'messages:read',
     async show({ ask, params }) {
       const { messageId: id } = params;

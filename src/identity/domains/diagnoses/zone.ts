@@ -221,7 +221,9 @@ const wrongLabel: Diagnosis = {
   },
 };
 
-/** Returns the remedy; a record outside of the domain may be the valid record of a parent domain. */
+/**
+ * Returns the remedy. A record outside of the domain may be the valid record of a parent domain.
+ */
 function remedyAt(name: string, { record }: Suspect, { of: { domain } }: Facts): string {
   if (name.endsWith(`.${domain}`)) return `Move it to ${record.name}.`;
   const parent = domain.slice(domain.indexOf('.') + 1);
