@@ -90,7 +90,7 @@ export function state(name: string): Part {
 
 type Standing = Pick<Message, 'status' | 'direction'>;
 
-/** Draws the state of a message. Mail from outside was received, whatever the status says. */
+/** Draws the state of a message. Mail from outside was received. */
 export function messageState(
   { status, direction }: Standing,
   deliveries: readonly Pick<Delivery, 'status' | 'metadata' | 'scheduling'>[],

@@ -74,7 +74,7 @@ export const unsubscribeRemedy =
   'mail to tags or groups needs a group that its recipients can leave: give one ' +
   '(`svc unsubscribe-groups create`), or set `transactional` if all of them must get it';
 
-/** Warning of a campaign whose recipients cannot leave: a run is refused. */
+/** Warning of a campaign without an unsubscribe group: a run is refused. */
 export const noUnsubscribeGroup: TemplateWarning = {
   code: 'no-unsubscribe-group',
   message: `A run is refused: ${unsubscribeRemedy}`,
