@@ -24,9 +24,12 @@ async function detailsInWords(details: AuditEntry['details']): Promise<string> {
     .join('; ');
 }
 
-function actorInWords({ type, keyId, keyName, role }: AuditEntry['actor']): string {
-  if (type !== 'key') return type;
-  return [keyName, keyId, role && `(${role})`].filter((word) => word).join(' ');
+function actorInWords(actor: AuditEntry['actor']): string {
+  const { type, keyId, keyName, memberEmail, memberName, role } = actor;
+  if (type !== 'key' && type !== 'member') return type;
+  return [keyName, keyId, memberName, memberEmail, role && `(${role})`]
+    .filter((word) => word)
+    .join(' ');
 }
 
 async function inRows(choice: TableChoice, { items, nextCursor }: AuditPage): Promise<string> {

@@ -40,7 +40,7 @@ export function drawPage(
 ): string {
   const { caller, config, formToken, timezone } = asked;
   const { by, keyName, roleName } = caller;
-  const who = by.kind === 'operator' ? 'operator' : (keyName ?? by.keyId);
+  const who = by.kind === 'operator' ? 'operator' : (keyName ?? by.kind);
   const isCapture = config.delivery.mode === 'capture';
   return documentOf(
     assets,

@@ -1,5 +1,6 @@
 // The service for the daemon, every command and every test: the app of app.ts, with hooks by which
 // lower folders call higher folders. Starts no server and no job.
+import { endPlace, endSessionsOfPerson } from '../access/sessions/sessions.ts';
 import { findKnownCampaigns } from '../campaigns/setup/queries.ts';
 import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
@@ -16,6 +17,7 @@ import { threadHooks } from '../inbox/threads/thread-hooks.ts';
 import { readPostedMails } from '../outbound/messages/contents/posted-mail.ts';
 import { presentMessageEvents } from '../outbound/messages/events.ts';
 import { findLostMails } from '../outbound/messages/lost-mails.ts';
+import { mailInvitation } from '../outbound/sending/people/invitation.ts';
 import { askForProof } from '../outbound/sending/sender-proof/prove.ts';
 import { findTrackingRecords } from '../outbound/tracking/custom/dns-records.ts';
 import { releaseHosts } from '../outbound/tracking/custom/hosts.ts';
@@ -36,6 +38,9 @@ export const hooks: Hooks = {
   findNamespaceOf,
   readPostedMails,
   endpointDisabled: markFailing,
+  mailInvitation,
+  endPlace,
+  personEnds: [endSessionsOfPerson],
 };
 
 /**

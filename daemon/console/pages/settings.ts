@@ -24,7 +24,7 @@ async function audit(asked: Asked): Promise<Part> {
       found,
       [
         ['When', ({ createdAt }) => time(createdAt)],
-        ['Who', ({ actor }) => actor.keyName ?? actor.type],
+        ['Who', ({ actor }) => actor.keyName ?? actor.memberName ?? actor.type],
         ['Action', (entry) => entry.action],
         ['Resource', (entry) => html`<code>${entry.resource.id}</code>`],
         [

@@ -2,12 +2,28 @@
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
+/** Ways to prove who signs in. */
+export type Proof = 'key' | 'operator' | 'link' | 'passkey' | 'provider';
+
 export interface SessionRow {
   /** Hash of the token. */
   hash: string;
   organization_id: string;
-  /** The key that signed in; null for the operator. */
+  /** The key that signed in; null for the operator and for a person. */
   key_id: string | null;
+  person_id: string | null;
+  /** Place of the person in the organization of the session. */
+  member_id: string | null;
+  proof: Proof;
+  proven_at: number;
+  browser: string | null;
+  network: string | null;
+  /** 1 for a session that opens no other organization of the person. */
+  is_alone: number;
+  longest_ms: number | null;
+  /** Encrypted form that awaits a proof. */
+  kept_input: string | null;
+  kept_at: number | null;
   created_at: number;
   last_seen_at: number;
 }
@@ -47,6 +63,14 @@ export const deleteSessionsOfKey = own.run((db, organizationId: string, keyId: s
     .deleteFrom('console_sessions')
     .where('organization_id', '=', organizationId)
     .where('key_id', '=', keyId),
+);
+
+export const deleteSessionsOfMember = own.run((db, memberId: string) =>
+  db.deleteFrom('console_sessions').where('member_id', '=', memberId),
+);
+
+export const deleteSessionsOfPerson = own.run((db, personId: string) =>
+  db.deleteFrom('console_sessions').where('person_id', '=', personId),
 );
 
 export const deleteSessionsBefore = own.run((db, createdBefore: number) =>

@@ -11,9 +11,11 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
+import type { Db } from '../../platform/store/db.ts';
 import type { Authenticator } from '../keys/authenticator.ts';
 import { keys } from '../keys/queries.ts';
 import { operatorOf } from '../keys/roles.ts';
+import { memberCaller } from '../members/persons.ts';
 import { findOrganization } from '../organizations/queries.ts';
 import * as queries from './queries.ts';
 
@@ -37,17 +39,34 @@ export async function beginSession(
   { organizationId, keyId }: Pick<Caller, 'organizationId' | 'keyId'>,
 ): Promise<string> {
   const token = newToken(app.random);
-  const now = app.clock.now();
-  await app.store.write((trx) =>
-    queries.insertSession(trx, {
-      hash: hashOfToken(token),
-      organization_id: organizationId,
-      key_id: keyId,
-      created_at: now,
-      last_seen_at: now,
-    }),
-  );
+  const row = newSession(app, token, { organization_id: organizationId, key_id: keyId });
+  await app.store.write((trx) => queries.insertSession(trx, row));
   return token;
+}
+
+/** Returns the row of a session that begins now, of a key or of the operator. */
+function newSession(
+  app: App,
+  token: string,
+  of: Pick<queries.SessionRow, 'organization_id' | 'key_id'>,
+): queries.SessionRow {
+  const now = app.clock.now();
+  return {
+    ...of,
+    hash: hashOfToken(token),
+    person_id: null,
+    member_id: null,
+    proof: of.key_id === null ? 'operator' : 'key',
+    proven_at: now,
+    browser: null,
+    network: null,
+    is_alone: 0,
+    longest_ms: null,
+    kept_input: null,
+    kept_at: null,
+    created_at: now,
+    last_seen_at: now,
+  };
 }
 
 /**
@@ -73,8 +92,11 @@ export async function findSession(
 async function callerOf(
   { store }: App,
   authenticator: Pick<Authenticator, 'authenticateHash'>,
-  { organization_id, key_id }: queries.SessionRow,
+  { organization_id, key_id, person_id }: queries.SessionRow,
 ): Promise<Caller | null> {
+  if (person_id !== null) {
+    return memberCaller(store.db, { personId: person_id, organizationId: organization_id });
+  }
   if (key_id === null) {
     const organization = await findOrganization(store.db, organization_id);
     return organization ? operatorOf(organization_id) : null;
@@ -94,6 +116,14 @@ export async function endSessionsOfKey(app: App, caller: Caller): Promise<void> 
   if (keyId === null) return;
   await app.store.write((trx) => queries.deleteSessionsOfKey(trx, organizationId, keyId));
 }
+
+/** Ends the sessions of a member in the organization of the place. */
+export const endPlace = (_app: App, trx: Db, memberId: string): Promise<void> =>
+  queries.deleteSessionsOfMember(trx, memberId);
+
+/** Ends all sessions of a person. */
+export const endSessionsOfPerson = (_app: App, trx: Db, personId: string): Promise<void> =>
+  queries.deleteSessionsOfPerson(trx, personId);
 
 /** Makes a link's token, which begins a single session of the operator within a minute. */
 export async function makeLink(app: App, organizationId: string): Promise<string> {
@@ -115,13 +145,7 @@ export async function useLink(app: App, linkToken: string): Promise<string | nul
     const link = await queries.takeLink(trx, hashOfToken(linkToken));
     if (!link || link.expires_at <= now) return false;
     const { organization_id } = link;
-    const times = { created_at: now, last_seen_at: now };
-    await queries.insertSession(trx, {
-      hash: hashOfToken(token),
-      organization_id,
-      key_id: null,
-      ...times,
-    });
+    await queries.insertSession(trx, newSession(app, token, { organization_id, key_id: null }));
     return true;
   });
   return isBegun ? token : null;

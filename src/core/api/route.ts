@@ -39,13 +39,20 @@ export interface CallingInstallation {
 }
 
 /**
- * Kinds of callers: the operator, who can read the store; a key; or an installation of an
- * extension, by the key of the installation.
+ * Kinds of callers: the operator, who can read the store; a key; an installation of an extension,
+ * by the key of the installation; or a member of the organization, by a session of the console.
  */
 export type By =
   | { kind: 'operator' }
   | { kind: 'key'; keyId: string }
-  | { kind: 'installation'; keyId: string };
+  | { kind: 'installation'; keyId: string }
+  | { kind: 'member'; memberId: string; personId: string; email: string };
+
+/** Returns the id of a caller, `key_…` or `mem_…`; null for the operator. */
+export function callerId({ by }: Pick<Caller, 'by'>): string | null {
+  if (by.kind === 'operator') return null;
+  return by.kind === 'member' ? by.memberId : by.keyId;
+}
 
 /** Caller of an operation. */
 export interface Caller {
@@ -54,9 +61,9 @@ export interface Caller {
   by: By;
   /** Null without a key. */
   keyId: string | null;
-  /** Id of the first key in the chain of rotations; null for the operator. */
+  /** Id of the first key in the chain of rotations, or of the member; null for the operator. */
   lineage: string | null;
-  /** Name of the key; up to half a second old. */
+  /** Name of the key, up to half a second old, or of the member. */
   keyName: string | null;
   permissions: PermissionMap;
   roleName: string;

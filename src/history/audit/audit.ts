@@ -14,7 +14,15 @@ import type { AuditAction, AuditEntry, AuditPage, AuditQuery } from './schema.ts
 export type Actor = AuditEntry['actor'];
 
 /** Author of changes at the command line. */
-export const operatorActor: Actor = { type: 'operator', keyId: null, keyName: null, role: null };
+export const operatorActor: Actor = {
+  type: 'operator',
+  keyId: null,
+  keyName: null,
+  memberId: null,
+  memberName: null,
+  memberEmail: null,
+  role: null,
+};
 
 /** Author of changes that the service makes automatically. */
 export const serviceActor: Actor = { ...operatorActor, type: 'service' };
@@ -22,7 +30,11 @@ export const serviceActor: Actor = { ...operatorActor, type: 'service' };
 /** Returns the caller as the author. */
 export function actorOf({ by, keyName, roleName }: Caller): Actor {
   if (by.kind === 'operator') return operatorActor;
-  return { type: by.kind, keyId: by.keyId, keyName, role: roleName };
+  if (by.kind === 'member') {
+    const { kind: type, memberId, email: memberEmail } = by;
+    return { ...operatorActor, type, memberId, memberName: keyName, memberEmail, role: roleName };
+  }
+  return { ...operatorActor, type: by.kind, keyId: by.keyId, keyName, role: roleName };
 }
 
 export type Details = Readonly<Record<string, unknown>>;
@@ -81,6 +93,9 @@ export async function writeAudit(app: App, trx: Db, change: AuditedChange): Prom
     key_id: actor.keyId,
     key_name: actor.keyName,
     role: actor.role,
+    member_id: actor.memberId,
+    member_name: actor.memberName,
+    member_email: actor.memberEmail,
     action,
     resource_id: resourceId,
     details: boundedJson(details),
@@ -101,7 +116,15 @@ function toEntry(row: AuditRow): AuditEntry {
     id: row.id,
     organizationId: row.organization_id,
     createdAt: isoTime(row.created_at),
-    actor: { type: row.actor, keyId: row.key_id, keyName: row.key_name, role: row.role },
+    actor: {
+      type: row.actor,
+      keyId: row.key_id,
+      keyName: row.key_name,
+      memberId: row.member_id,
+      memberName: row.member_name,
+      memberEmail: row.member_email,
+      role: row.role,
+    },
     action,
     resource: { type: action.slice(0, action.indexOf('.')), id: row.resource_id },
     details: fromJson<Record<string, unknown>>(row.details) ?? {},

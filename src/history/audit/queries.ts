@@ -5,10 +5,13 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 export class AuditRow {
   id!: string;
   organization_id!: string;
-  actor!: 'key' | 'installation' | 'operator' | 'service';
+  actor!: 'key' | 'installation' | 'member' | 'operator' | 'service';
   key_id!: string | null;
   key_name!: string | null;
   role!: string | null;
+  member_id!: string | null;
+  member_name!: string | null;
+  member_email!: string | null;
   action!: string;
   resource_id!: string | null;
   /** Details as JSON. */

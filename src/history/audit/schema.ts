@@ -127,14 +127,17 @@ function auditEntry(actions: readonly AuditAction[]) {
       createdAt: z.string().describe('Time of the action'),
       actor: z
         .object({
-          type: z.enum(['key', 'installation', 'operator', 'service']).meta({
+          type: z.enum(['key', 'installation', 'member', 'operator', 'service']).meta({
             description:
-              'A key, an installation of an extension, the operator at the command line, or the ' +
-              'service itself',
+              'A key, an installation of an extension, a member, the operator at the command ' +
+              'line, or the service itself',
           }),
           keyId: z.string().nullable().describe('Key of the caller; null without one'),
           keyName: z.string().nullable().meta({ description: 'Name at that time' }),
-          role: z.string().nullable().describe('Role of the key; null without one'),
+          memberId: z.string().nullable().describe('Member who acted; null without one'),
+          memberName: z.string().nullable().meta({ description: 'Name of the member then' }),
+          memberEmail: z.string().nullable().describe('Address of the member then'),
+          role: z.string().nullable().describe('Role of the key or member; null without one'),
         })
         .describe('Caller that acted'),
       action: z.enum(actions).describe('Action, as the noun and the verb'),

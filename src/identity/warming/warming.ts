@@ -11,7 +11,7 @@
 //   held
 //
 // Any other event answers 409. A plan is deleted with the domain.
-import type { Caller } from '../../core/api/route.ts';
+import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import { record } from '../../history/events/record.ts';
@@ -34,8 +34,8 @@ import { warmedDomains } from './warmed-domains.ts';
 import { decide, growthOf, openWindow, windowsOf } from './windows.ts';
 
 /** Returns the stored author of a decision: the id of the key, or `svc` for the operator. */
-function actorOf({ by }: Caller): string {
-  return by.kind === 'operator' ? 'svc' : by.keyId;
+function actorOf(caller: Caller): string {
+  return callerId(caller) ?? 'svc';
 }
 
 /**

@@ -13,7 +13,7 @@
 // proposed   the installation is uninstalled        expired   the same; failure has the reason
 
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
-import type { Caller } from '../../core/api/route.ts';
+import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Details } from '../../history/audit/audit.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
@@ -74,21 +74,31 @@ export function isService({ by, owner }: Caller): boolean {
   return by.kind !== 'operator' && owner === 'service';
 }
 
-/** Returns a new row for an action of a key. */
-export function rowOf(
-  app: App,
-  caller: Caller,
-  keyId: string,
-  action: ActionOf,
-): queries.ActionRow {
+/** Returns the caller as the actor of an action. */
+function actorOf(caller: Caller): ActionActor {
+  const { by, keyName } = caller;
+  if (by.kind === 'operator') return { kind: 'user', id: null, displayName: 'operator' };
+  return { kind: actorKinds[by.kind], id: callerId(caller), displayName: keyName };
+}
+
+const actorKinds = {
+  operator: 'user',
+  member: 'user',
+  key: 'key',
+  installation: 'installation',
+} as const;
+
+/** Returns a new row for an action of a key or member. */
+export function rowOf(app: App, caller: Caller, id: string, action: ActionOf): queries.ActionRow {
+  const { installation, by } = caller;
   return {
     id: app.newId('mailboxAction'),
     organization_id: caller.organizationId,
     mailbox_id: action.mailboxId,
     type: action.type,
     state: 'executed',
-    actor_kind: caller.installation === null ? 'key' : 'installation',
-    actor_id: caller.installation?.id ?? keyId,
+    actor_kind: actorKinds[by.kind],
+    actor_id: installation?.id ?? id,
     actor_name: caller.keyName,
     by_person: isService(caller) ? 0 : 1,
     message_id: action.messageId,
@@ -120,9 +130,10 @@ export async function storeActions(
   trx: Db,
   doings: readonly Doing[],
 ): Promise<(string | null)[]> {
-  const rows = doings.map(({ caller, ...action }) =>
-    caller.by.kind === 'operator' ? null : rowOf(app, caller, caller.by.keyId, action),
-  );
+  const rows = doings.map(({ caller, ...action }) => {
+    const id = callerId(caller);
+    return id === null ? null : rowOf(app, caller, id, action);
+  });
   await queries.insertActions(
     trx,
     rows.flatMap((row) => row ?? []),
@@ -194,12 +205,6 @@ export async function listAllActions(
   return pageOfActions(app, query, { organizationId: caller.organizationId, where });
 }
 
-function deciderOf({ by, keyName }: Caller): ActionActor {
-  return by.kind === 'operator'
-    ? { kind: 'user', id: null, displayName: 'operator' }
-    : { kind: 'key', id: by.keyId, displayName: keyName };
-}
-
 /** Requires the key of a person. @throws ForbiddenError for a service. */
 export function requirePerson({ owner }: Caller): void {
   if (owner === 'person') return;
@@ -225,7 +230,7 @@ export async function decide(
   const change = {
     ...decision,
     decided_at: now,
-    decided_by: JSON.stringify(deciderOf(caller)),
+    decided_by: JSON.stringify(actorOf(caller)),
   };
   const isMoved = !isOver && (await queries.moveAction(trx, row, 'proposed', change));
   if (!isMoved) {

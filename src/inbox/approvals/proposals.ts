@@ -70,14 +70,15 @@ export async function storeProposal(
   action: Omit<ActionOf, 'messageId'>,
   { mail, digest, mime, files }: FrozenBytes,
 ): Promise<Proposal> {
-  if (caller.by.kind === 'operator') throw new ForbiddenError('Only a key proposes');
+  const { keyId } = caller;
+  if (keyId === null) throw new ForbiddenError('Only a key proposes');
   const now = app.clock.now();
   const content = JSON.stringify(mail);
   const parts = [mime, ...files];
   const bytes = parts.reduce((sum, { length }) => sum + length, Buffer.byteLength(content));
   await requireRoom(trx, action.mailboxId, bytes, now);
   const row: ActionRow = {
-    ...rowOf(app, caller, caller.by.keyId, { ...action, messageId: null }),
+    ...rowOf(app, caller, keyId, { ...action, messageId: null }),
     state: 'proposed',
     expires_at: now + keptMs,
     digest,

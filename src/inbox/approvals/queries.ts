@@ -12,7 +12,7 @@ export class ActionRow {
   mailbox_id!: string;
   type!: ActionType;
   state!: ActionState;
-  actor_kind!: 'key' | 'installation';
+  actor_kind!: 'user' | 'key' | 'installation';
   actor_id!: string;
   actor_name!: string | null;
   /** 1 if a person owns the key of the action, else 0. */

@@ -1,5 +1,5 @@
 // Authors and last editors of notes and drafts.
-import type { Caller } from '../../core/api/route.ts';
+import { type Caller, callerId } from '../../core/api/route.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 import type { Author } from './schema.ts';
 
@@ -21,14 +21,14 @@ export interface AuthoredRow {
  * Returns the caller as the author of an act. A person acts by a personal key or at the command
  * line.
  */
-export function authorOf({ by, keyName, owner, installation }: Caller): Author {
+export function authorOf(caller: Caller): Author {
+  const { by, keyName, owner, installation } = caller;
   if (installation !== null) {
     return { kind: 'installation', id: installation.id, displayName: keyName };
   }
   const kind = owner === 'person' ? 'user' : 'key';
-  return by.kind === 'operator'
-    ? { kind, id: null, displayName: 'operator' }
-    : { kind, id: by.keyId, displayName: keyName };
+  const displayName = by.kind === 'operator' ? 'operator' : keyName;
+  return { kind, id: callerId(caller), displayName };
 }
 
 /** Returns the columns of a row that the caller creates. */

@@ -16,6 +16,7 @@ const randomCharacters = 11;
 export const idPrefixes = {
   organization: 'org',
   key: 'key',
+  person: 'per',
   message: 'msg',
   content: 'cnt',
   blob: 'blob',

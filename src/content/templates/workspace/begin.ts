@@ -1,6 +1,6 @@
 // The beginning of a workspace: the first commit of a new template. Also reads the present files of
 // the head.
-import type { Caller } from '../../../core/api/route.ts';
+import { type Caller, callerId } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { InternalError } from '../../../platform/errors.ts';
 import type { Db } from '../../../platform/store/db.ts';
@@ -13,9 +13,9 @@ import { insertWorkspace } from './queries.ts';
 import { authorOf } from './view.ts';
 
 /** Returns the author of a caller's commits. */
-export function commitAuthorOf({ by, keyName }: Caller): { name: string; email: string } {
-  const id = by.kind === 'operator' ? 'operator' : by.keyId;
-  return { name: keyName ?? id, email: `${id}@svc.invalid` };
+export function commitAuthorOf(caller: Caller): { name: string; email: string } {
+  const id = callerId(caller) ?? 'operator';
+  return { name: caller.keyName ?? id, email: `${id}@svc.invalid` };
 }
 
 /**

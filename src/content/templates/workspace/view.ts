@@ -1,5 +1,5 @@
 // A workspace as callers see it (specification 2.8).
-import type { Caller } from '../../../core/api/route.ts';
+import { type Caller, callerId } from '../../../core/api/route.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 import { fromJson } from '../../../platform/store/db.ts';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
@@ -9,7 +9,7 @@ import type { WorkspaceView } from './schema.ts';
 
 /** Author of a change, and the interface that was used. */
 export interface Author {
-  /** The key; null for the operator. */
+  /** The key or member; null for the operator. */
   userId: string | null;
   via: 'api' | 'cli' | 'git';
 }
@@ -26,8 +26,9 @@ const defaultBranch = 'main';
 /** Digest of the files that all workspaces share. Such files do not exist, so it is constant. */
 const libraryManifestDigest = digestOf('{}');
 
-export function authorOf({ by, keyId }: Caller, via?: 'git'): Author {
-  return { userId: keyId, via: via ?? (by.kind === 'operator' ? 'cli' : 'api') };
+export function authorOf(caller: Caller, via?: 'git'): Author {
+  const usual = caller.by.kind === 'operator' ? 'cli' : 'api';
+  return { userId: callerId(caller), via: via ?? usual };
 }
 
 /** Returns the JSON columns of a row, parsed. */

@@ -103,15 +103,74 @@ create table rate_buckets (
   at bigint not null
 ) ${clustered};
 
--- A signed-in browser. Without a key it is a session of the operator.
+-- Persons: an address and ways to sign in, for all organizations.
+create table persons (
+  id text primary key,
+  -- Normal form of src/access/members/address.ts.
+  email text not null unique,
+  created_at bigint not null,
+  last_signed_in_at bigint,
+  -- Subject at a provider of single sign-on.
+  oidc_issuer text, oidc_client text, oidc_subject text, bound_at bigint,
+  -- Time at which the operator allowed a mailed link to add a passkey.
+  new_start_at bigint,
+  unique (oidc_issuer, oidc_client, oidc_subject)
+);
+
+-- Members: places of persons in organizations, and invitations.
+create table members (
+  id text primary key,
+  organization_id text not null references organizations,
+  -- Null while invited.
+  person_id text references persons,
+  -- The address of the person, moved with it.
+  email text not null,
+  name text,
+  role text not null,
+  -- 'invited', 'active' or 'disabled'.
+  status text not null,
+  -- Id of the member or key that invited; null for the operator.
+  invited_by text,
+  -- Of the last invitation: hash of the token, the encrypted token, its mail and its end.
+  invitation_hash text unique, invitation_token text, invitation_message_id text, expires_at bigint,
+  accepted_at bigint, last_seen_at bigint,
+  created_at bigint not null, updated_at bigint not null,
+  unique (organization_id, email),
+  unique (organization_id, person_id)
+);
+create index members_of_organization on members (organization_id, id);
+create index members_of_person on members (person_id) where person_id is not null;
+create index members_by_email on members (email);
+-- Open invitations, and active owners.
+create index members_by_status on members (organization_id, status, role);
+create index members_by_mail on members (invitation_message_id)
+  where invitation_message_id is not null;
+
+-- A signed-in browser: of the operator, of a key, or of a person.
 create table console_sessions (
   -- Hash of the token in the cookie.
   hash text primary key,
   organization_id text not null references organizations,
   key_id text references api_keys,
+  person_id text references persons,
+  -- Place of the person in the organization of the session.
+  member_id text references members,
+  -- Last proof: 'key', 'operator', 'link', 'passkey' or 'provider'.
+  proof text not null,
+  proven_at bigint not null,
+  -- Words such as "Firefox on Windows", and a network of /24 or /48.
+  browser text, network text,
+  -- 1 for a session that opens no other organization of the person.
+  is_alone integer not null default 0,
+  -- Longest life from its creation; null for the usual time.
+  longest_ms bigint,
+  -- Encrypted form that awaits a proof, and its time.
+  kept_input text, kept_at bigint,
   created_at bigint not null,
   last_seen_at bigint not null
 ) ${clustered};
+create index console_sessions_by_person on console_sessions (person_id) where person_id is not null;
+create index console_sessions_by_member on console_sessions (member_id) where member_id is not null;
 create index console_sessions_by_key on console_sessions (key_id);
 create index console_sessions_by_creation on console_sessions (created_at);
 create index console_sessions_by_organization on console_sessions (organization_id);

@@ -6,8 +6,9 @@ export const history = ({ clustered, bytes }: EngineWords) => `
 create table audit_entries (
   id text primary key,
   organization_id text not null references organizations,
-  -- 'key', 'operator' or 'service', with name and role at the time.
+  -- 'key', 'member', 'operator' or 'service', with name, address and role at the time.
   actor text not null, key_id text, key_name text, role text,
+  member_id text, member_name text, member_email text,
   action text not null,
   -- Named: the resource may be deleted.
   resource_id text,
@@ -18,6 +19,9 @@ create table audit_entries (
 create index audit_entries_list on audit_entries (organization_id, created_at, id);
 create index audit_entries_action on audit_entries (organization_id, action, created_at, id);
 create index audit_entries_resource on audit_entries (organization_id, resource_id, created_at, id);
+-- Entries of a member whose name is erased.
+create index audit_entries_of_member on audit_entries (organization_id, member_id)
+  where member_id is not null;
 -- For retention.
 create index audit_entries_age on audit_entries (created_at);
 

@@ -1,0 +1,43 @@
+// Hooks of members: the mail of an invitation, and the ends that later rooms see to.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+
+/** An invitation that is mailed. */
+export interface InvitationToMail {
+  organizationId: string;
+  memberId: string;
+  email: string;
+  role: string;
+  /** Name of the invited person; null without one. */
+  name: string | null;
+  /** Name of the member or key that invites; "operator" for the operator. */
+  inviter: string;
+  /** End of the link, ms since 1970. */
+  expiresAt: number;
+}
+
+/** Ends what a room keeps for a person, in the transaction that deletes the person. */
+export type EndPerson = (app: App, trx: Db, personId: string) => Promise<void>;
+
+declare module '../../core/app.ts' {
+  interface Hooks {
+    /**
+     * Mails an invitation, in the transaction that stores it, and returns the id of the message.
+     * Its stored copy has no token: `tokenOfInvitation` (invitations.ts) gives it to the copy that
+     * leaves. The sixth mail of a day to an address is a RateLimitedError. @throws a refusal of the
+     * caller; ValidationError on `email` for an address that this daemon receives, on
+     * `console.signIn.from` or `http.publicUrl` where no mail can leave
+     */
+    readonly mailInvitation: (
+      app: App,
+      trx: Db,
+      caller: Caller,
+      invitation: InvitationToMail,
+    ) => Promise<string>;
+    /** Ends the sessions in a place of a person, before the place is disabled or deleted. */
+    readonly endPlace: (app: App, trx: Db, memberId: string) => Promise<void>;
+    /** Each deletes the rows of a room, before the person is deleted. */
+    readonly personEnds: readonly EndPerson[];
+  }
+}

@@ -1,0 +1,87 @@
+// Persons and their places. A person has the address, the passkeys, the binding to a provider and
+// the sessions, for all organizations. A member is the place in an organization, with a role.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { type Change, record } from '../../history/events/record.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { rolePermissions } from '../keys/roles.ts';
+import * as queries from './queries.ts';
+
+/** Returns the caller of an active member's row; `person_id` is set in such a row. */
+export function callerOfMember(row: queries.MemberRow): Caller {
+  const by = {
+    kind: 'member',
+    memberId: row.id,
+    personId: row.person_id ?? '',
+    email: row.email,
+  } as const;
+  return {
+    organizationId: row.organization_id,
+    by,
+    keyId: null,
+    lineage: row.id,
+    keyName: row.name ?? row.email,
+    permissions: rolePermissions(row.role),
+    roleName: row.role,
+    owner: 'person',
+    isTest: false,
+    constraints: null,
+    sendMode: 'send',
+    installation: null,
+  };
+}
+
+/** A person in an organization. */
+export interface PersonIn {
+  personId: string;
+  organizationId: string;
+}
+
+/** Returns a person as the caller in an organization; null without an active place there. */
+export async function memberCaller(db: Db, place: PersonIn): Promise<Caller | null> {
+  const row = await queries.findPlace(db, place);
+  return row?.status === 'active' ? callerOfMember(row) : null;
+}
+
+/** Returns the active and disabled places of a person, oldest first. */
+export function placesOf(db: Db, personId: string): Promise<queries.MemberRow[]> {
+  return queries.selectPlaces(db, personId);
+}
+
+/** Returns the row of a new person. */
+export function newPerson(app: App, email: string): queries.PersonRow {
+  return {
+    id: app.newId('person'),
+    email,
+    created_at: app.clock.now(),
+    last_signed_in_at: null,
+    oidc_issuer: null,
+    oidc_client: null,
+    oidc_subject: null,
+    bound_at: null,
+    new_start_at: null,
+  };
+}
+
+/**
+ * Records a change of a person in the audit of each organization where the person is active, as an
+ * act of the member there. No entry names another organization.
+ */
+export async function recordOfPerson(
+  app: App,
+  trx: Db,
+  personId: string,
+  change: Omit<Change, 'subject' | 'event'>,
+): Promise<void> {
+  for (const row of await queries.selectPlaces(trx, personId)) {
+    if (row.status !== 'active') continue;
+    await record(app, trx, callerOfMember(row), { ...change, subject: row.id });
+  }
+}
+
+/** Deletes a person without any place, and all that rooms keep for the person. */
+export async function endPersonWithoutPlace(app: App, trx: Db, personId: string): Promise<void> {
+  if ((await queries.selectPlaces(trx, personId)).length > 0) return;
+  for (const end of app.hooks.personEnds) await end(app, trx, personId);
+  await queries.deletePerson(trx, personId);
+}

@@ -1,0 +1,161 @@
+// All SQL on `persons` and `members`. Rows only, no decisions.
+import { ownTables } from '../../platform/store/own-tables.ts';
+
+export interface PersonRow {
+  id: string;
+  /** Normal form of address.ts. */
+  email: string;
+  created_at: number;
+  last_signed_in_at: number | null;
+  oidc_issuer: string | null;
+  oidc_client: string | null;
+  oidc_subject: string | null;
+  bound_at: number | null;
+  /** Time at which the operator allowed a mailed link to add a passkey. */
+  new_start_at: number | null;
+}
+
+export type MemberStatus = 'invited' | 'active' | 'disabled';
+
+export interface MemberRow {
+  id: string;
+  organization_id: string;
+  /** Null while invited. */
+  person_id: string | null;
+  email: string;
+  name: string | null;
+  role: string;
+  status: MemberStatus;
+  /** Member or key that invited; null for the operator. */
+  invited_by: string | null;
+  invitation_hash: string | null;
+  /** Encrypted token, for the copy of the mail. */
+  invitation_token: string | null;
+  invitation_message_id: string | null;
+  expires_at: number | null;
+  accepted_at: number | null;
+  last_seen_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+interface MemberTables {
+  persons: PersonRow;
+  members: MemberRow;
+}
+
+const own = ownTables<MemberTables>();
+
+export const members = own.rowsOf('members', 'member');
+
+/** Locks persons, in the order of ids. */
+export const lockPersons = own.lockerOf('persons');
+
+export const findPerson = own.first((db, id: string) =>
+  db.selectFrom('persons').selectAll().where('id', '=', id),
+);
+
+export const findPersonByEmail = own.first((db, email: string) =>
+  db.selectFrom('persons').selectAll().where('email', '=', email),
+);
+
+/** Finds the person of a subject at a provider. */
+export const findPersonByBinding = own.first(
+  (db, binding: { issuer: string; clientId: string; subject: string }) =>
+    db
+      .selectFrom('persons')
+      .selectAll()
+      .where('oidc_issuer', '=', binding.issuer)
+      .where('oidc_client', '=', binding.clientId)
+      .where('oidc_subject', '=', binding.subject),
+);
+
+/** Inserts a person. Returns false if the address has one. */
+export const insertPerson = own.change(
+  (db, row: PersonRow) =>
+    db
+      .insertInto('persons')
+      .values(row)
+      .onConflict((conflict) => conflict.column('email').doNothing()),
+  (count) => count > 0,
+);
+
+/** Columns of a person that change. */
+export type PersonChanges = Partial<Omit<PersonRow, 'id' | 'created_at'>>;
+
+/** Changes a person, and locks the row until the transaction ends. */
+export const updatePerson = own.run((db, id: string, change: PersonChanges) =>
+  db.updateTable('persons').set(change).where('id', '=', id),
+);
+
+export const deletePerson = own.run((db, id: string) =>
+  db.deleteFrom('persons').where('id', '=', id),
+);
+
+/** Returns the places of a person, oldest first. */
+export const selectPlaces = own.all((db, personId: string) =>
+  db.selectFrom('members').selectAll().where('person_id', '=', personId).orderBy('id'),
+);
+
+/** Finds the place of a person in an organization. */
+export const findPlace = own.first(
+  (db, { personId, organizationId }: { personId: string; organizationId: string }) =>
+    db
+      .selectFrom('members')
+      .selectAll()
+      .where('person_id', '=', personId)
+      .where('organization_id', '=', organizationId),
+);
+
+/** Finds the row of an address in an organization, of any status. */
+export const findMemberByEmail = own.first((db, organizationId: string, email: string) =>
+  db
+    .selectFrom('members')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('email', '=', email),
+);
+
+/** Finds an invitation by the hash of the last token. */
+export const findInvitation = own.first((db, hash: string) =>
+  db.selectFrom('members').selectAll().where('invitation_hash', '=', hash),
+);
+
+/** Finds the invitation of a mail. */
+export const findInvitationOfMail = own.first((db, messageId: string) =>
+  db.selectFrom('members').selectAll().where('invitation_message_id', '=', messageId),
+);
+
+/** Moves a new address of a person into all places of the person. */
+export const moveAddress = own.run((db, personId: string, email: string) =>
+  db.updateTable('members').set({ email }).where('person_id', '=', personId),
+);
+
+export const touchMember = own.run((db, id: string, now: number) =>
+  db.updateTable('members').set({ last_seen_at: now }).where('id', '=', id),
+);
+
+/** Counts the open invitations of an organization, except one member's. */
+export const countOpenInvitations = own.first(
+  (db, organizationId: string, { except, now }: { except: string; now: number }) =>
+    db
+      .selectFrom('members')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('organization_id', '=', organizationId)
+      .where('status', '=', 'invited')
+      .where('expires_at', '>', now)
+      .where('id', '<>', except),
+  (row) => Number(row?.count ?? 0),
+);
+
+/** Returns at most two active owners of an organization: enough to know the last. */
+export const selectActiveOwners = own.all((db, organizationId: string) =>
+  db
+    .selectFrom('members')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('status', '=', 'active')
+    .where('role', '=', 'owner')
+    .orderBy('id')
+    .limit(2),
+);
