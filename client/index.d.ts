@@ -3657,13 +3657,19 @@ export type AuditEntry = {
   createdAt: string;
   /** Caller that acted */
   actor: {
-    /** A key, an installation of an extension, the operator at the command line, or the service itself */
-    type: 'key' | 'installation' | 'operator' | 'service';
+    /** A key, an installation of an extension, a member, the operator at the command line, or the service itself */
+    type: 'key' | 'installation' | 'member' | 'operator' | 'service';
     /** Key of the caller; null without one */
     keyId: string | null;
     /** Name at that time */
     keyName: string | null;
-    /** Role of the key; null without one */
+    /** Member who acted; null without one */
+    memberId: string | null;
+    /** Name of the member then */
+    memberName: string | null;
+    /** Address of the member then */
+    memberEmail: string | null;
+    /** Role of the key or member; null without one */
     role: string | null;
   };
   /** Action, as the noun and the verb */
