@@ -19,7 +19,7 @@ function localPartOf(text: string): string {
 
 /**
  * Returns the normal form: the domain in A-labels and lower case, the ASCII letters of the local
- * part in lower case. Null for a text that is no address, or beyond ASCII before the at sign.
+ * part in lower case. Null for an invalid address, or for letters beyond ASCII before the at sign.
  */
 export function normalAddress(text: string): string | null {
   if (text.length > longest || !isAscii(localPartOf(text))) return null;

@@ -70,15 +70,17 @@ export async function storeProposal(
   action: Omit<ActionOf, 'messageId'>,
   { mail, digest, mime, files }: FrozenBytes,
 ): Promise<Proposal> {
-  const { keyId } = caller;
-  if (keyId === null) throw new ForbiddenError('Only a key proposes');
+  const { by } = caller;
+  if (by.kind === 'operator' || by.kind === 'member') {
+    throw new ForbiddenError('Only a key proposes');
+  }
   const now = app.clock.now();
   const content = JSON.stringify(mail);
   const parts = [mime, ...files];
   const bytes = parts.reduce((sum, { length }) => sum + length, Buffer.byteLength(content));
   await requireRoom(trx, action.mailboxId, bytes, now);
   const row: ActionRow = {
-    ...rowOf(app, caller, keyId, { ...action, messageId: null }),
+    ...rowOf(app, caller, by.keyId, { ...action, messageId: null }),
     state: 'proposed',
     expires_at: now + keptMs,
     digest,
