@@ -38,6 +38,7 @@ const doorways = {
   mailparser: '^src/mail/parse/',
   mrml: '^src/content/rendering/',
   nodemailer: '^src/mail/mime/',
+  'openid-client': '^src/access/single-sign-on/provider\\.ts$',
   parse5: '^src/content/rendering/',
   'parse5-html-rewriting-stream': '^src/outbound/tracking/links\\.ts$|^src/content/rendering/',
   pg: '^src/platform/(store|upkeep)/',
