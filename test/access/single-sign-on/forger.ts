@@ -8,9 +8,7 @@ import type { Clock } from '../../../src/platform/runtime/clock.ts';
 type Json = Record<string, unknown>;
 
 /** An answer of HTTP in place of JSON. `silent` accepts the request and never answers. */
-type RawAnswer =
-  | 'silent'
-  | { status: number; headers?: Record<string, string>; body: string };
+type RawAnswer = 'silent' | { status: number; headers?: Record<string, string>; body: string };
 
 /** Changes of the honest answers. */
 export interface Forgery {
@@ -82,7 +80,7 @@ export function signedByStranger(jwt: string): string {
 }
 
 function isRaw(answer: unknown): answer is Exclude<RawAnswer, 'silent'> {
-  return (typeof answer === 'object' && answer !== null && 'body' in answer);
+  return typeof answer === 'object' && answer !== null && 'body' in answer;
 }
 
 export class Forger {
