@@ -25,7 +25,7 @@ const sealPurpose = 'single sign-on';
 export const flowLivesMs = 10 * 60_000;
 const longestNext = 300;
 
-/** What a person goes to the provider for. */
+/** Purpose of a visit to the provider. */
 export type FlowPurpose =
   | { purpose: 'sign-in' }
   /** Binds the person of this session in My account. */

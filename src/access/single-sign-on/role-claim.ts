@@ -7,8 +7,8 @@ const mostValues = 1_000;
 const twelveHoursMs = 12 * 3600_000;
 
 /**
- * What a claim says: a role; `none` if it is there and maps to no role; `unreadable` if it is
- * absent, too long or of another type. Entra leaves the claim out if it has too many groups.
+ * Meaning of a claim: a role; `none` for a claim that maps to no role; `unreadable` for a claim
+ * that is absent, too long or of a wrong type. Entra omits the claim for too many groups.
  */
 export type ClaimedRole = { role: Role } | 'none' | 'unreadable';
 

@@ -1,5 +1,5 @@
-// A provider of OpenID Connect on loopback that answers as it is told: it signs ID tokens, and
-// each test falsifies a part. It asks nobody for a password.
+// A provider of OpenID Connect on loopback. It signs ID tokens, and each test falsifies a part. It
+// asks for no password.
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -111,14 +111,14 @@ export class Forger {
     await new Promise((done) => this.#server.close(done));
   }
 
-  /** Sets the claims of the next ID tokens, and what is falsified. */
+  /** Sets the claims of the next ID tokens, and the falsified parts. */
   answerWith(claims: Json, forgery: Forgery = {}): void {
     this.#claims = claims;
     this.#forgery = forgery;
     this.requests.length = 0;
   }
 
-  /** Signs in at the address of `beginProvider`; returns the query with which the browser returns. */
+  /** Signs in at the address of `beginProvider`; returns the query of the return. */
   signIn(address: string): string {
     const given = new URL(address).searchParams;
     const code = randomUUID();
