@@ -7,7 +7,7 @@ import type { View } from './page.ts';
 export interface Answer {
   status: number;
   body: string | Buffer;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
 }
 
 const contentSecurityPolicy = [
@@ -33,7 +33,7 @@ export const commonHeaders = {
 };
 
 /** Redirects to a path of ours. Encodes it as a browser does: without line breaks, in ASCII. */
-export function seeOther(to: string, headers: Record<string, string> = {}): Answer {
+export function seeOther(to: string, headers: Answer['headers'] = {}): Answer {
   const { pathname, search, hash } = new URL(to, 'http://console.invalid');
   return { status: 303, body: '', headers: { ...headers, location: pathname + search + hash } };
 }

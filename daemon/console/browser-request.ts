@@ -1,13 +1,75 @@
-// Parts of a request by a browser: cookies, query, and the token of a form.
+// Parts of a request by a browser: cookies, query, the page to go on to, the token of a form, and
+// the name of the browser in words.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { Config } from '../../src/core/config/config.ts';
 import { meant } from '../../src/platform/runtime/signs.ts';
 import type { Form } from './page.ts';
 
-export const cookieName = 'svc_console';
-/** Cookie beside the token of the sign-in form, when no session exists yet. */
-export const formCookie = 'svc_console_form';
+export const root = '/console';
 const longestToken = 200;
+const yearSeconds = 365 * 24 * 3600;
+
+/** Lives of cookies in seconds; null: until the browser closes. */
+const cookies = {
+  /** The token of a session. */
+  svc_console: null,
+  /** Secret behind the forms of pages without a session. */
+  svc_console_form: null,
+  /** Knows a browser again that signed in before. */
+  svc_console_browser: yearSeconds,
+} as const;
+
+export type CookieName = keyof typeof cookies;
+
+/**
+ * Cookies of the console. They leave the browser with requests of our own pages alone
+ * (`SameSite=Strict`). Under https they have the prefix `__Host-`, so no other host can set them.
+ */
+export class Cookies {
+  readonly #isSecure: boolean;
+
+  constructor({ http }: Pick<Config, 'http'>) {
+    this.#isSecure = http.publicUrl?.startsWith('https:') ?? false;
+  }
+
+  /** Returns the name in the header. */
+  nameOf(name: CookieName): string {
+    return this.#isSecure ? `__Host-${name}` : name;
+  }
+
+  /**
+   * Returns the value of a cookie; null for an absent or malformed one. A name that comes twice has
+   * no value: the second one may be a stranger's.
+   */
+  read(request: Pick<FastifyRequest, 'headers'>, name: CookieName): string | null {
+    const [value, ...more] = this.#valuesOf(request, name);
+    if (value === undefined || more.length > 0) return null;
+    return /^[\w-]+$/.test(value) && value.length <= longestToken ? value : null;
+  }
+
+  /** Tells whether a browser sends two cookies of the name of the session. */
+  isDoubled(request: Pick<FastifyRequest, 'headers'>): boolean {
+    return this.#valuesOf(request, 'svc_console').length > 1;
+  }
+
+  #valuesOf({ headers }: Pick<FastifyRequest, 'headers'>, name: CookieName): string[] {
+    const sent = this.nameOf(name);
+    return (headers.cookie ?? '')
+      .split(/; */)
+      .map((pair) => pair.split('='))
+      .filter(([given]) => given === sent)
+      .map(([, value = '']) => value);
+  }
+
+  /** Returns the header that sets a cookie; an empty value deletes it. */
+  write(name: CookieName, value: string): string {
+    const life = value === '' ? 0 : cookies[name];
+    const ends = life === null ? '' : `; Max-Age=${life}`;
+    const scope = this.#isSecure ? 'Path=/; Secure' : `Path=${root}`;
+    return `${this.nameOf(name)}=${value}; ${scope}; HttpOnly; SameSite=Strict${ends}`;
+  }
+}
 
 /** Returns the values of a query. Of a repeated name the last value counts. */
 export function meantIn(query: unknown): Form {
@@ -25,18 +87,56 @@ export function decoded(path: string): string {
   }
 }
 
-export function cookieIn({ headers }: FastifyRequest, name = cookieName): string | null {
-  const cookies = (headers.cookie ?? '').split(/; */).map((one) => one.split('='));
-  const token = cookies.find(([own]) => own === name)?.[1] ?? '';
-  return /^[\w-]+$/.test(token) && token.length <= longestToken ? token : null;
+/**
+ * Returns the path to go on to: the given path as a browser reads it, if that lies under
+ * `/console`; else the first page.
+ */
+export function nextPath(given = ''): string {
+  const base = 'http://console.invalid';
+  if (!given.startsWith('/') || !URL.canParse(given, base)) return root;
+  const { origin, pathname, search } = new URL(given, base);
+  const isOurs = origin === base && (pathname === root || pathname.startsWith(`${root}/`));
+  return isOurs && !pathname.includes('//') ? pathname + search : root;
 }
 
-/** Returns the token for forms, derived from the token of a cookie. */
-export function formTokenOf(token: string): string {
-  return createHmac('sha256', token).update('form').digest('base64url');
+/** Returns the token for forms, derived from a secret of the browser. `of` names the forms. */
+export function formTokenOf(secret: string, of = 'form'): string {
+  return createHmac('sha256', secret).update(of).digest('base64url');
+}
+
+/** Returns the token for forms of a session. It bears the organization. */
+export function sessionFormToken(token: string, organizationId: string): string {
+  return `${organizationId}.${formTokenOf(token, `form of ${organizationId}`)}`;
+}
+
+/** Returns the organization of a token that this session made for a form; null for any other. */
+export function organizationOfForm(token: string, given = ''): string | null {
+  const [organizationId = ''] = given.split('.');
+  return isSame(given, sessionFormToken(token, organizationId)) ? organizationId : null;
 }
 
 export function isSame(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
+}
+
+const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
+const browserNames: Partial<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera' };
+const systems = [
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Android', 'Android'],
+  ['Windows', 'Windows'],
+  ['Mac OS', 'Mac'],
+  ['CrOS', 'ChromeOS'],
+  ['Linux', 'Linux'],
+] as const;
+
+/** Returns a browser in words such as "Firefox on Windows". It says what the browser claims. */
+export function browserIn({ headers }: Pick<FastifyRequest, 'headers'>): string {
+  const agent = headers['user-agent'] ?? '';
+  const name = browsers.find((one) => agent.includes(`${one}/`));
+  const system = systems.find(([word]) => agent.includes(word))?.[1];
+  if (name === undefined) return system ? `A browser on ${system}` : 'An unknown browser';
+  return `${browserNames[name] ?? name} on ${system ?? 'an unknown system'}`;
 }

@@ -62,7 +62,7 @@ export function drawPage(
     </header>
     <div class="frame">
       ${navigation(pages, asked)}
-      <main id="main" tabindex="-1" data-live=${view.live} data-about=${view.about} data-drawn=${view.live && asked.now}><h1>${view.title}</h1>${view.body}${asCommand(view, asked)}</main>
+      <main id="main" tabindex="-1" data-live=${view.live} data-about=${view.about} data-drawn=${view.live && asked.now} data-in=${caller.organizationId}><h1>${view.title}</h1>${view.body}${asCommand(view, asked)}</main>
     </div>
   </body>`,
     ),

@@ -1,6 +1,8 @@
 // Definition of a page of the console. pages/ has a file for each area.
 import { isBound, refusedPermission } from '../../src/access/keys/constraints.ts';
+import type { Session } from '../../src/access/sessions/sessions.ts';
 import type { Caller, Right } from '../../src/core/api/route.ts';
+import type { App } from '../../src/core/app.ts';
 import type { Config } from '../../src/core/config/config.ts';
 import type { AskRoute } from '../http/faces.ts';
 import type { Download } from './api.ts';
@@ -10,6 +12,9 @@ import type { Part } from './html.ts';
 export interface Asked {
   /** Calls a route as the caller of the session. Leaves out empty values of the query. */
   ask: AskRoute;
+  /** For what no route has: sessions and persons. */
+  app: App;
+  session: Session;
   caller: Caller;
   config: Config;
   now: number;
@@ -24,6 +29,8 @@ export interface Asked {
   newToken(): string;
   /** Token that forms of the session carry. */
   formToken: string;
+  /** Returns the caller of a pasted key; null for a wrong one. */
+  authenticate(key: string): Promise<Caller | null>;
   /** Tells whether the caller has this right at some path: pages offer only allowed actions. */
   may(right: Right): boolean;
 }
@@ -69,6 +76,11 @@ export function mayAsk(caller: Caller, right: Right): boolean {
 
 export interface Action {
   needs: Right | null;
+  /**
+   * Asks for a proof of the last 15 minutes first. In words that follow "Before you", such as
+   * `make this key`.
+   */
+  asks?: string;
   /** Acts. Returns the path to redirect to, or a page to show once. */
   run(asked: Asked, form: Form): Promise<string | View>;
 }
@@ -86,7 +98,7 @@ export interface Page {
 }
 
 /** Returns the values of a path that matches the page; null if it does not match. */
-export function matchPath(page: Page, path: string): Record<string, string> | null {
+export function matchPath(page: Pick<Page, 'path'>, path: string): Record<string, string> | null {
   const wanted = page.path.split('/');
   const given = path.split('/');
   if (wanted.length !== given.length) return null;

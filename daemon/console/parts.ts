@@ -286,14 +286,17 @@ export async function orAgain(
 
 /**
  * Returns an action. If the API refuses it, the form is drawn again with the values and the error.
+ * `asks` says before which act a fresh proof is asked for.
  */
 export function written(
   needs: Right | null,
   act: (asked: Asked, given: Form) => Promise<string | View>,
   draw: (asked: Asked, given: Form, problem: Part) => Promise<View> | View,
+  asks?: string,
 ): Action {
   return {
     needs,
+    ...(asks !== undefined && { asks }),
     run: (asked, given) =>
       orAgain(
         () => act(asked, given),

@@ -84,7 +84,7 @@ export const states: Readonly<Record<string, readonly [word: string, tone: Tone]
 
 /** Draws a state as a pill: a sign, a colour and a word; the word of the API stands on hover. */
 export function state(name: string): Part {
-  const [word, tone] = states[name] ?? [name, 'none'];
+  const [word, tone] = (Object.hasOwn(states, name) && states[name]) || [name, 'none'];
   return html`<span class=${`pill ${tone}`} title=${name}>${word}</span>`;
 }
 

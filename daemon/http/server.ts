@@ -12,7 +12,7 @@ import {
 import { urlAt } from '../../src/platform/net/network-address.ts';
 import { program } from '../../src/platform/runtime/program.ts';
 import type { Admit } from '../../src/service/door/door.ts';
-import type { ConsoleParts } from '../console/console.ts';
+import type { ConsoleParts } from '../console/site.ts';
 import { acceptBacklog, whyNotListening } from '../port-holder.ts';
 import { createBodyReader } from './body.ts';
 import { answerClientError } from './client-error.ts';

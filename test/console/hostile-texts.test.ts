@@ -71,13 +71,26 @@ function askedFor(url: string, params: Record<string, string>, next: () => strin
   const { pathname, searchParams } = new URL(url, 'http://self');
   const askRoute: AskRoute = async (way, { query = {}, ...input } = {}) =>
     filled(await answer(way, { ...input, query: queryOf(query) }), next) as never;
+  const timezone = 'Europe/Berlin';
   return {
     ask: askRoute,
+    app,
+    session: {
+      token: 'token',
+      caller,
+      organization: { name: 'First', timezone },
+      proofs: {},
+      strength: 'any',
+      isStrongEnough: true,
+      isAlone: false,
+      createdAt: 0,
+    },
+    authenticate: async () => null,
     newToken: () => 'token',
     caller,
     config: app.config,
     now: app.clock.now(),
-    timezone: 'Europe/Berlin',
+    timezone,
     path: pathname.slice('/console'.length),
     params,
     query: Object.fromEntries(searchParams),

@@ -44,11 +44,16 @@ describe.each(stores)('a session of the console on %s', (store) => {
     '/v1/x',
     '/console\r\nset-cookie: x=y',
     '/console/messages?q=\nx',
+    '/console/../v1/messages',
+    '/console/%2e%2e/docs',
+    '\\\\evil.test/console',
+    '/consoles',
+    'console',
   ])('does not lead to %s afterwards', async (next) => {
     const { headers } = await world
       .browser()
       .post('/console/sign-in', { key: world.test.apiKey, next });
-    expect(String(headers['location'])).toMatch(/^\/console[!-~]*$/);
+    expect(String(headers['location'])).toMatch(/^\/console(?:[/?][!-~]*)?$/);
     expect(String(headers['set-cookie'])).toMatch(/^svc_console=/);
   });
 
@@ -192,10 +197,46 @@ describe.each(stores)('a session of the console on %s', (store) => {
 });
 
 describe('the cookie', () => {
-  it('is Secure where the public URL is https', async () => {
+  it('is of this host alone where the public URL is https', async () => {
     const world = await consoleWorld('sqlite', { http: { publicUrl: 'https://api.example.com' } });
     const { headers } = await world.browser().post('/console/sign-in', { key: world.test.apiKey });
-    expect(headers['set-cookie']).toContain('; Secure');
+    expect(headers['set-cookie']).toMatch(
+      /^__Host-svc_console=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Strict$/,
+    );
+    const [cookie = ''] = String(headers['set-cookie']).split(';');
+    expect((await world.browser(cookie).get('/console')).status).toBe(200);
+    expect((await world.browser(cookie.replace('__Host-', '')).get('/console')).status).toBe(401);
+    await world.close();
+  });
+
+  it('opens nothing if it comes twice', async () => {
+    const world = await consoleWorld();
+    const { cookie } = await world.signIn(world.test.apiKey);
+    for (const twice of [`${cookie}; svc_console=x`, `svc_console=x; ${cookie}`]) {
+      const { status, body } = await world.browser(twice).get('/console');
+      expect([status, body]).toEqual([400, expect.stringContaining('two cookies')]);
+    }
+    await world.close();
+  });
+
+  it('has a new token after each sign-in, and the earlier session of the browser ends', async () => {
+    const world = await consoleWorld();
+    const first = await world.signIn(world.test.apiKey);
+    const [form = ''] = String((await world.browser().get('/console')).headers['set-cookie']).split(
+      ';',
+    );
+    const both = world.browser(`${form}; ${first.cookie}`);
+    const page = await world.browser(form).get('/console');
+    const [, _form = ''] = /name="_form" value="([^"]*)"/.exec(page.body) ?? [];
+    const again = await both.post(
+      '/console/sign-in',
+      { key: world.test.apiKey, _form },
+      { cookie: both.cookie },
+    );
+    const [second = ''] = String(again.headers['set-cookie']).split(';');
+    expect([again.status, second === first.cookie]).toEqual([303, false]);
+    expect((await first.get('/console')).status).toBe(401);
+    expect((await world.browser(second).get('/console')).status).toBe(200);
     await world.close();
   });
 });

@@ -124,7 +124,8 @@ async function follow() {
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const next = page.querySelector('main');
-    if (!next || textOf(next) === textOf(main)) return;
+    // After a switch of organizations in a second tab, this page stays as it is.
+    if (!next || next.dataset.in !== main.dataset.in || textOf(next) === textOf(main)) return;
     if (main.dataset.live === 'announce' || isBusy()) announce();
     else exchange(next);
   } catch {
@@ -146,9 +147,9 @@ function goOn() {
 if (main?.dataset.live === 'often') {
   setInterval(() => void follow(), oftenMs);
 } else if (main) {
-  const { drawn, about } = main.dataset;
+  const { drawn, about, in: organization } = main.dataset;
   // A stream that was lost asks again from the same time, so that no change is missed.
-  const query = new URLSearchParams({ since: drawn, ...(about && { about }) });
+  const query = new URLSearchParams({ since: drawn, in: organization, ...(about && { about }) });
   const stream = new EventSource(`/console/live?${query}`);
   let asking = 0;
   stream.addEventListener('change', () => void follow());

@@ -123,5 +123,5 @@ export const installPage: Page = {
   path: '/extensions/install/:extensionId',
   needs: 'extensions:read',
   show: (asked) => show(asked, {}),
-  actions: { install: written('extensions:write', install, show) },
+  actions: { install: written('extensions:write', install, show, 'install this extension') },
 };

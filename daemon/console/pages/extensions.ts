@@ -160,8 +160,9 @@ async function preview(asked: Asked, { version = '' }: Form): Promise<View> {
   return { title: 'Upgrade', body, request: `POST ${pathOf(asked)}/upgrade` };
 }
 
-const act = (way: Doorway, bodyOf?: (given: Form) => object): Action => ({
+const act = (way: Doorway, bodyOf?: (given: Form) => object, asks?: string): Action => ({
   needs: 'extensions:write',
+  ...(asks !== undefined && { asks }),
   async run({ ask, params }, given) {
     await ask(way, { params, body: bodyOf?.(given) });
     return `/console/extensions/${params['id']}`;
@@ -177,21 +178,30 @@ export const extensionPages: readonly Page[] = [
     show: (asked) => one(asked),
     actions: {
       disable: act(installationRoutes.disable),
-      enable: act(installationRoutes.enable),
-      change: act(installationRoutes.update, ({ sendMode }) => (sendMode ? { sendMode } : {})),
+      enable: act(installationRoutes.enable, undefined, 'enable this extension'),
+      change: act(
+        installationRoutes.update,
+        ({ sendMode }) => (sendMode ? { sendMode } : {}),
+        'change this extension',
+      ),
       rotate: {
         needs: 'extensions:write',
+        asks: 'make new credentials',
         run: async ({ ask, params }) =>
           credentials(await ask(installationRoutes.rotate, { params })),
       },
       preview: written('extensions:write', preview, (asked, _given, problem) =>
         one(asked, problem),
       ),
-      upgrade: act(installationRoutes.upgrade, ({ from, to, grants }) => ({
-        version: to,
-        expectedVersion: from,
-        acceptPermissions: namesIn(grants),
-      })),
+      upgrade: act(
+        installationRoutes.upgrade,
+        ({ from, to, grants }) => ({
+          version: to,
+          expectedVersion: from,
+          acceptPermissions: namesIn(grants),
+        }),
+        'upgrade this extension',
+      ),
       uninstall: {
         needs: 'extensions:delete',
         async run({ ask, params }) {

@@ -189,7 +189,7 @@ export const keyPages: readonly Page[] = [
     needs: 'keys:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: written('keys:write', make, list),
+      make: written('keys:write', make, list, 'make this key'),
     },
   },
   {
@@ -210,9 +210,11 @@ export const keyPages: readonly Page[] = [
           return `/console${path}`;
         },
         one,
+        'change this key',
       ),
       rotate: {
         needs: 'keys:write',
+        asks: 'rotate this key',
         async run({ ask, params }, { grace }) {
           const body = grace ? { graceSeconds: Number(grace) } : {};
           return once(await ask(keyRoutes.rotate, { params, body }));
@@ -220,6 +222,7 @@ export const keyPages: readonly Page[] = [
       },
       revoke: {
         needs: 'keys:delete',
+        asks: 'revoke this key',
         async run({ ask, params }) {
           await ask(keyRoutes.revoke, { params });
           return '/console/keys';

@@ -221,8 +221,9 @@ async function catalogue({ ask }: Asked): Promise<View> {
 
 const own = ({ params }: Asked) => `/console/webhooks/${params['id']}`;
 
-const act = (way: Doorway, bodyOf?: (given: Form) => object): Action => ({
+const act = (way: Doorway, bodyOf?: (given: Form) => object, asks?: string): Action => ({
   needs: 'webhooks:write',
+  ...(asks !== undefined && { asks }),
   async run(asked, given) {
     await asked.ask(way, { params: asked.params, body: bodyOf?.(given) });
     return own(asked);
@@ -240,6 +241,7 @@ export const webhookPages: readonly Page[] = [
         'webhooks:write',
         async ({ ask }, given) => once(await ask(webhookRoutes.create, { body: bodyOf(given) })),
         list,
+        'make this webhook',
       ),
     },
   },
@@ -250,15 +252,22 @@ export const webhookPages: readonly Page[] = [
     show: (asked) => one(asked),
     actions: {
       test: act(webhookRoutes.test),
-      status: act(webhookRoutes.update, ({ status }) => ({ status })),
-      change: written('webhooks:write', act(webhookRoutes.update, bodyOf).run, one),
+      status: act(webhookRoutes.update, ({ status }) => ({ status }), 'change this webhook'),
+      change: written(
+        'webhooks:write',
+        act(webhookRoutes.update, bodyOf).run,
+        one,
+        'change this webhook',
+      ),
       secret: {
         needs: 'webhooks:write',
+        asks: 'make a new secret',
         run: async ({ ask, params }) => once(await ask(webhookRoutes.rotateSecret, { params })),
       },
       replay: { needs: 'webhooks:write', run: replay },
       delete: {
         needs: 'webhooks:delete',
+        asks: 'delete this webhook',
         async run({ ask, params }) {
           await ask(webhookRoutes.delete, { params });
           return '/console/webhooks';

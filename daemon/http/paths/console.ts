@@ -1,7 +1,8 @@
 // Mounts the console at `/console`. The code is loaded at the first visit, so an unused console
 // costs nothing.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Console, ConsoleParts } from '../../console/console.ts';
+import type { Console } from '../../console/console.ts';
+import type { ConsoleParts } from '../../console/site.ts';
 
 /** Mounts everything at and below `/console`. */
 export function mountConsole(server: FastifyInstance, parts: ConsoleParts): void {

@@ -85,6 +85,7 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
     track_clicks: 0,
     messages_days: null,
     content_days: null,
+    sign_in: 'any',
     metadata_keys: null,
     metadata_indexed_to: null,
     created_at: createdAtMs,

@@ -26,6 +26,7 @@ export interface OrganizationRow {
   messages_days: number | null;
   content_days: number | null;
   /** JSON of keys of metadata that are searched by index. */
+  sign_in: 'any' | 'strong';
   metadata_keys: string | null;
   /** Id up to which messages are indexed by them; null once all are. */
   metadata_indexed_to: string | null;

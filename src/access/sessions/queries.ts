@@ -1,9 +1,7 @@
 // All SQL on `console_sessions` and `console_links`. Rows only, no decisions.
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
-
-/** Ways to prove who signs in. */
-export type Proof = 'key' | 'operator' | 'link' | 'passkey' | 'provider';
+import type { Proof } from './proofs.ts';
 
 export interface SessionRow {
   /** Hash of the token. */
@@ -14,14 +12,17 @@ export interface SessionRow {
   person_id: string | null;
   /** Place of the person in the organization of the session. */
   member_id: string | null;
+  /** The proof that began the session. */
   proof: Proof;
-  proven_at: number;
+  /** JSON: times of the last proof of each kind. */
+  proofs: string;
   browser: string | null;
   network: string | null;
   /** 1 for a session that opens no other organization of the person. */
   is_alone: number;
+  /** Longest life from the creation; null for the usual time. */
   longest_ms: number | null;
-  /** Encrypted form that awaits a proof. */
+  /** Form that awaits a proof, encrypted by the token. */
   kept_input: string | null;
   kept_at: number | null;
   created_at: number;
@@ -40,6 +41,7 @@ interface SessionTables {
   console_links: LinkRow;
 }
 
+const mostListed = 100;
 const own = ownTables<SessionTables>();
 
 export const findSession = own.first((db, hash: string) =>
@@ -50,8 +52,45 @@ export async function insertSession(db: Db, row: SessionRow): Promise<void> {
   await tables<SessionTables>(db).insertInto('console_sessions').values(row).execute();
 }
 
-export const touchSession = own.run((db, hash: string, now: number) =>
-  db.updateTable('console_sessions').set({ last_seen_at: now }).where('hash', '=', hash),
+type SessionChange = Partial<Omit<SessionRow, 'hash' | 'created_at'>>;
+
+/** Changes a session. Returns false for an ended session. */
+export async function updateSession(db: Db, hash: string, change: SessionChange): Promise<boolean> {
+  const { numUpdatedRows } = await tables<SessionTables>(db)
+    .updateTable('console_sessions')
+    .set(change)
+    .where('hash', '=', hash)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** Drops the form that a session keeps. Returns false without a form. */
+export const dropInput = own.change(
+  (db, hash: string) =>
+    db
+      .updateTable('console_sessions')
+      .set({ kept_input: null, kept_at: null })
+      .where('hash', '=', hash)
+      .where('kept_input', 'is not', null),
+  (count) => count > 0,
+);
+
+/** Drops forms that were kept before this time. */
+export const dropInputsBefore = own.run((db, keptBefore: number) =>
+  db
+    .updateTable('console_sessions')
+    .set({ kept_input: null, kept_at: null })
+    .where('kept_at', '<', keptBefore),
+);
+
+/** Returns the newest sessions of a person. */
+export const selectSessionsOfPerson = own.all((db, personId: string) =>
+  db
+    .selectFrom('console_sessions')
+    .select(['hash', 'proof', 'browser', 'network', 'longest_ms', 'created_at', 'last_seen_at'])
+    .where('person_id', '=', personId)
+    .orderBy('last_seen_at', 'desc')
+    .limit(mostListed),
 );
 
 export const deleteSession = own.run((db, hash: string) =>
@@ -71,6 +110,11 @@ export const deleteSessionsOfMember = own.run((db, memberId: string) =>
 
 export const deleteSessionsOfPerson = own.run((db, personId: string) =>
   db.deleteFrom('console_sessions').where('person_id', '=', personId),
+);
+
+/** Deletes the sessions of a person, except the one with this hash. */
+export const deleteOtherSessions = own.run((db, personId: string, except: string) =>
+  db.deleteFrom('console_sessions').where('person_id', '=', personId).where('hash', '<>', except),
 );
 
 export const deleteSessionsBefore = own.run((db, createdBefore: number) =>

@@ -1,12 +1,13 @@
 // Sessions of the console. The browser holds a token, the store the hash of the token. A session
-// has the rights of its key at each request; a session of the operator has all rights in one
-// organization.
+// has the rights of its key or of its member at each request; a session of the operator has all
+// rights in one organization.
 //
-//   state    | event                                      | state
-//   ---------+--------------------------------------------+--------
-//   (none)   | signed in by a key, or by a link, once     | open
-//   open     | 12 hours without a request, 7 days in all  | ended
-//   open     | signed out; its key revoked or expired     | ended
+//   state    | event                                                | state
+//   ---------+------------------------------------------------------+--------
+//   (none)   | signed in by a key, a link, a passkey or a provider  | open
+//   open     | a time without a request, or in all (lives)          | ended
+//   open     | signed out; its key revoked or expired               | ended
+//   open     | the place of its member disabled or deleted          | ended
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
@@ -16,12 +17,19 @@ import type { Authenticator } from '../keys/authenticator.ts';
 import { keys } from '../keys/queries.ts';
 import { operatorOf } from '../keys/roles.ts';
 import { memberCaller } from '../members/persons.ts';
-import { findOrganization } from '../organizations/queries.ts';
+import { touchMember } from '../members/queries.ts';
+import { findOrganization, type OrganizationRow } from '../organizations/queries.ts';
+import { keptMs } from './kept-input.ts';
+import { isStrongEnough, type Proofs, type Strength, strengthOf } from './proofs.ts';
 import * as queries from './queries.ts';
 
 const hourMs = 3600_000;
-const idleMs = 12 * hourMs;
-const longestMs = 7 * 24 * hourMs;
+const dayMs = 24 * hourMs;
+/** Longest time without a request, and in all. */
+const lives = {
+  usual: { idleMs: 12 * hourMs, longestMs: 7 * dayMs },
+  person: { idleMs: 7 * dayMs, longestMs: 30 * dayMs },
+};
 const linkMs = 60_000;
 /** Shortest time between two writes of the time of a session's last request. */
 const touchMs = 60_000;
@@ -31,6 +39,16 @@ export interface Session {
   /** The token; never shown. */
   token: string;
   caller: Caller;
+  organization: { name: string; timezone: string };
+  proofs: Proofs;
+  /** Proofs that the organization asks for. */
+  strength: Strength;
+  /** Whether the session has such a proof. Without it the session opens no page. */
+  isStrongEnough: boolean;
+  /** Whether it opens no other organization of the person. */
+  isAlone: boolean;
+  /** Time of the sign-in, ms since 1970. */
+  createdAt: number;
 }
 
 /** Begins a session of a key, or of the operator. Returns the session's token. */
@@ -44,20 +62,20 @@ export async function beginSession(
   return token;
 }
 
-/** Returns the row of a session that begins now, of a key or of the operator. */
-function newSession(
+/** Returns the row of a session that begins now; of the operator without further columns. */
+export function newSession(
   app: App,
   token: string,
-  of: Pick<queries.SessionRow, 'organization_id' | 'key_id'>,
+  columns: Partial<queries.SessionRow> & Pick<queries.SessionRow, 'organization_id'>,
 ): queries.SessionRow {
   const now = app.clock.now();
+  const proof = columns.proof ?? (columns.key_id ? 'key' : 'operator');
   return {
-    ...of,
-    hash: hashOfToken(token),
+    key_id: null,
     person_id: null,
     member_id: null,
-    proof: of.key_id === null ? 'operator' : 'key',
-    proven_at: now,
+    proof,
+    proofs: JSON.stringify({ [proof]: now }),
     browser: null,
     network: null,
     is_alone: 0,
@@ -66,11 +84,25 @@ function newSession(
     kept_at: null,
     created_at: now,
     last_seen_at: now,
+    ...columns,
+    hash: hashOfToken(token),
   };
 }
 
+/** Tells whether a session ended by time. */
+export function isOver(
+  row: Pick<queries.SessionRow, 'created_at' | 'last_seen_at' | 'longest_ms'>,
+  life: keyof typeof lives,
+  now: number,
+): boolean {
+  const { idleMs, longestMs } = lives[life];
+  const { created_at, last_seen_at, longest_ms } = row;
+  return now - last_seen_at >= idleMs || now - created_at >= (longest_ms ?? longestMs);
+}
+
 /**
- * Returns the session of a token, with the rights that the key has now; null for an ended session.
+ * Returns the session of a token, with the rights that the key or the member has now; null for an
+ * ended session.
  */
 export async function findSession(
   app: App,
@@ -80,13 +112,40 @@ export async function findSession(
   const { db } = app.store;
   const row = await queries.findSession(db, hashOfToken(token));
   const now = app.clock.now();
-  if (!row || now - row.last_seen_at >= idleMs || now - row.created_at >= longestMs) return null;
-  const caller = await callerOf(app, authenticator, row);
+  if (!row || isOver(row, row.person_id === null ? 'usual' : 'person', now)) return null;
+  const organization = await findOrganization(db, row.organization_id);
+  const caller = organization && (await callerOf(app, authenticator, row));
   if (!caller) return null;
-  if (now - row.last_seen_at >= touchMs) {
-    await app.store.write((trx) => queries.touchSession(trx, row.hash, now), 'quiet');
-  }
-  return { token, caller };
+  if (now - row.last_seen_at >= touchMs) await touch(app, row, now);
+  return sessionOf(app, token, { row, caller, organization });
+}
+
+function sessionOf(
+  app: App,
+  token: string,
+  found: { row: queries.SessionRow; caller: Caller; organization: OrganizationRow },
+): Session {
+  const { row, caller, organization } = found;
+  const { id, name, timezone, sign_in } = organization;
+  const proofs = JSON.parse(row.proofs) as Proofs;
+  const strength = strengthOf(app, { id, signIn: sign_in });
+  return {
+    token,
+    caller,
+    organization: { name, timezone },
+    proofs,
+    strength,
+    isStrongEnough: isStrongEnough(proofs, strength),
+    isAlone: row.is_alone === 1,
+    createdAt: row.created_at,
+  };
+}
+
+async function touch({ store }: App, row: queries.SessionRow, now: number): Promise<void> {
+  await store.write(async (trx) => {
+    await queries.updateSession(trx, row.hash, { last_seen_at: now });
+    if (row.member_id !== null) await touchMember(trx, row.member_id, now);
+  }, 'quiet');
 }
 
 async function callerOf(
@@ -97,10 +156,7 @@ async function callerOf(
   if (person_id !== null) {
     return memberCaller(store.db, { personId: person_id, organizationId: organization_id });
   }
-  if (key_id === null) {
-    const organization = await findOrganization(store.db, organization_id);
-    return organization ? operatorOf(organization_id) : null;
-  }
+  if (key_id === null) return operatorOf(organization_id);
   const key = await keys.find(store.db, organization_id, key_id);
   return key ? authenticator.authenticateHash(key.hash) : null;
 }
@@ -145,18 +201,20 @@ export async function useLink(app: App, linkToken: string): Promise<string | nul
     const link = await queries.takeLink(trx, hashOfToken(linkToken));
     if (!link || link.expires_at <= now) return false;
     const { organization_id } = link;
-    await queries.insertSession(trx, newSession(app, token, { organization_id, key_id: null }));
+    await queries.insertSession(trx, newSession(app, token, { organization_id }));
     return true;
   });
   return isBegun ? token : null;
 }
 
-/** Deletes ended sessions and links; for the scheduler. */
+/** Deletes ended sessions and links, and forms that waited in vain; for the scheduler. */
 export async function sweepSessions(app: App): Promise<void> {
-  const createdBefore = await timeOfAge(app, longestMs);
+  const createdBefore = await timeOfAge(app, lives.person.longestMs);
+  const keptBefore = await timeOfAge(app, keptMs);
   const expiredBefore = await timeOfAge(app, 0);
   await app.store.write(async (trx) => {
     await queries.deleteSessionsBefore(trx, createdBefore);
+    await queries.dropInputsBefore(trx, keptBefore);
     await queries.deleteLinksBefore(trx, expiredBefore);
   });
 }

@@ -184,7 +184,11 @@ export const domainPages: readonly Page[] = [
       ...trackingActions,
       verify: { needs: 'domains:write', run: act(domainRoutes.verify) },
       rotate: { needs: 'domains:write', run: act(domainRoutes.rotateDkim) },
-      delete: { needs: 'domains:delete', run: act(domainRoutes.delete, '/console/domains') },
+      delete: {
+        needs: 'domains:delete',
+        asks: 'delete this domain',
+        run: act(domainRoutes.delete, '/console/domains'),
+      },
     },
   },
   { path: '/domains/:id/registrar', needs: 'domains:read', show: registrar },

@@ -204,6 +204,7 @@ export const templatePages: readonly Page[] = [
       duplicate: act('duplicate'),
       delete: {
         needs: 'templates:delete',
+        asks: 'delete this template and its history',
         async run({ ask, params }) {
           await ask(templateRoutes.delete, { params });
           return '/console/templates';

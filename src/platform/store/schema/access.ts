@@ -14,6 +14,7 @@ create table organizations (
   onboarding_status text not null, onboarding_generation integer not null,
   created_at bigint not null, updated_at bigint not null,
   -- Defaults of a send that does not say whether to track.
+  sign_in text not null default 'any',
   track_opens integer not null default 0, track_clicks integer not null default 0,
   -- Days after which messages go, and their content. Null: those of the configuration alone.
   messages_days integer,
@@ -155,16 +156,17 @@ create table console_sessions (
   person_id text references persons,
   -- Place of the person in the organization of the session.
   member_id text references members,
-  -- Last proof: 'key', 'operator', 'link', 'passkey' or 'provider'.
+  -- Proof that began the session: 'key', 'operator', 'link', 'passkey' or 'provider'.
   proof text not null,
-  proven_at bigint not null,
+  -- JSON: times of the last proof of each kind.
+  proofs text not null,
   -- Words such as "Firefox on Windows", and a network of /24 or /48.
   browser text, network text,
   -- 1 for a session that opens no other organization of the person.
   is_alone integer not null default 0,
   -- Longest life from its creation; null for the usual time.
   longest_ms bigint,
-  -- Encrypted form that awaits a proof, and its time.
+  -- Form that awaits a proof, encrypted by the token of the session, and its time.
   kept_input text, kept_at bigint,
   created_at bigint not null,
   last_seen_at bigint not null

@@ -1,0 +1,25 @@
+// The doors of the console: paths that need no session.
+import { matchPath } from '../page.ts';
+import type { Door } from '../site.ts';
+import { open, openPage } from './open.ts';
+import { signInByKey } from './sign-in.ts';
+
+/** Doors by method and path below `/console`. */
+const doors: readonly (readonly [method: 'GET' | 'POST', path: string, answer: Door])[] = [
+  ['POST', '/sign-in', signInByKey],
+  ['GET', '/open/:token', openPage],
+  ['POST', '/open/:token', open],
+];
+
+/** Returns the door of a path, and the values in the path. HEAD is answered as GET. */
+export function doorOf(
+  asked: string,
+  path: string,
+): { answer: Door; params: Record<string, string> } | null {
+  const wanted = asked === 'HEAD' ? 'GET' : asked;
+  for (const [method, pattern, answer] of doors) {
+    const params = method === wanted && matchPath({ path: pattern }, path);
+    if (params) return { answer, params };
+  }
+  return null;
+}

@@ -1,0 +1,131 @@
+// The sign-in page: a passkey, a mailed link, the provider, and a folded key.
+import type { FastifyRequest } from 'fastify';
+import { outsideRanges } from '../../../src/access/keys/constraints.ts';
+import { beginSession, endSession } from '../../../src/access/sessions/sessions.ts';
+import { isLoopbackAddress } from '../../../src/platform/net/network-address.ts';
+import { newToken } from '../../../src/platform/runtime/tokens.ts';
+import { visitorOf } from '../../http/visitor.ts';
+import { type Answer, seeOther } from '../answers.ts';
+import { withQuery } from '../api.ts';
+import { formTokenOf, nextPath, root } from '../browser-request.ts';
+import { html, type Part } from '../html.ts';
+import type { Form } from '../page.ts';
+import { type Door, plainAnswer, readOwnForm, type Site } from '../site.ts';
+
+/** Status of the page, and the problem above the ways to sign in. */
+interface Notice {
+  status: number;
+  problem?: string;
+}
+
+/** Sentences on the page, by the state in the query. */
+const states: Readonly<Record<string, readonly [text: string, rest: string]>> = {
+  late: [
+    'This link does not work any more.',
+    'It was used already, or it is older than 15 minutes. Ask for a new one here.',
+  ],
+  sso: ['The provider did not answer.', 'Nothing is lost: try it again, or come in another way.'],
+  out: ['You are signed out.', 'Close the browser too if others use it.'],
+};
+
+export const signIn: Door = async (site, request) => signInPage(site, request, { status: 200 });
+
+/** Answers with the sign-in page. A sign-in leads back to the requested page. */
+export function signInPage(site: Site, request: FastifyRequest, notice: Notice): Answer {
+  const { app, cookies } = site;
+  const { link, passkeys, keys, oidc } = app.config.console.signIn;
+  const { state, next: wished } = request.query as Form;
+  const isDoor = request.url.startsWith(`${root}/sign-in`);
+  const next = isDoor ? nextPath(wished) : nextPath(request.method === 'GET' ? request.url : root);
+  const isFirstVisit = state === undefined && notice.problem === undefined;
+  if (oidc.auto && oidc.issuer !== null && isFirstVisit) return seeOther(providerPath(next));
+  const secret = cookies.read(request, 'svc_console_form') ?? newToken(app.random);
+  const hidden = html`<input type="hidden" name="_form" value=${formTokenOf(secret)} />
+    <input type="hidden" name="next" value=${next} />`;
+  const body = html`${notices(site, request, notice)}
+    ${passkeys && byPasskey(hidden)}
+    ${link && byMail(hidden)}
+    ${oidc.issuer !== null && html`<p><a class="button" href=${providerPath(next)}>Continue with ${oidc.label}</a></p>`}
+    ${keys && byKey(hidden, !link && !passkeys && oidc.issuer === null)}
+    <p class="note">New here? Somebody of your organization invites you by mail.</p>`;
+  const headers = { 'set-cookie': cookies.write('svc_console_form', secret) };
+  return plainAnswer(site, notice.status, { title: 'Sign in', body }, headers);
+}
+
+const providerPath = (next: string) => withQuery(`${root}/sign-in/provider`, { next });
+
+function notices({ app }: Site, request: FastifyRequest, { problem }: Notice): Part {
+  const [text, rest] = states[(request.query as Form)['state'] ?? ''] ?? [];
+  const isHere = isLoopbackAddress(visitorOf(app, request.raw));
+  return html`${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+    ${text !== undefined && html`<p class="news" role="status"><b>${text}</b> ${rest}</p>`}
+    ${
+      isHere &&
+      app.config.delivery.mode === 'capture' &&
+      html`<p class="news" role="status"><b>No mail leaves this computer yet,</b> so no link arrives. Run "svc open" on it to come in.</p>`
+    }`;
+}
+
+/** Draws the passkey button. It is hidden without a script, and without passkeys in the browser. */
+function byPasskey(hidden: Part): Part {
+  return html`<form method="post" action="/console/sign-in/passkey" data-passkey="/console/sign-in/passkey/options" hidden>
+    ${hidden}<input type="hidden" name="credential" />
+    <button class="first">Sign in with a passkey</button>
+  </form>`;
+}
+
+function byMail(hidden: Part): Part {
+  return html`<form method="post" action="/console/sign-in/mail">${hidden}
+    <label>Your mail address <input name="email" type="email" required maxlength="254" autocomplete="username webauthn" /></label>
+    <button class="first">Mail me a link</button>
+  </form>`;
+}
+
+function byKey(hidden: Part, isOnlyWay: boolean): Part {
+  return html`<details open=${isOnlyWay}><summary>Use an API key instead</summary>
+    <form method="post" action="/console/sign-in">${hidden}
+      <label>API key <input name="key" type="password" autocomplete="off" required maxlength="256" />
+        <small>It begins with svc_live_. You get the rights of the key, and no name.</small></label>
+      <button>Sign in with this key</button>
+      <p class="note">On this machine, "svc open" signs in without a key. A new key: "svc keys create".</p>
+    </form></details>`;
+}
+
+/** Signs in by a pasted key. */
+export const signInByKey: Door = async (site, request) => {
+  const form = await readOwnForm(site, request);
+  const { app, authenticator, failures } = site;
+  return site.workload.begin(async () => {
+    if (!form) return signInPage(site, request, tooOld);
+    if (!app.config.console.signIn.keys) {
+      const problem = 'Keys do not sign in here (console.signIn.keys).';
+      return signInPage(site, request, { status: 403, problem });
+    }
+    const address = visitorOf(app, request.raw);
+    // Checks the key first: failures of a shared address must not keep a valid key out.
+    const caller = await authenticator.authenticate(form['key']?.trim() ?? '');
+    const refusal = caller && outsideRanges(caller, address);
+    if (caller && !refusal) {
+      return begun(site, request, await beginSession(app, caller), form['next']);
+    }
+    const isTooMany = failures.count(address);
+    const problem = isTooMany
+      ? 'Too many keys were tried from your address. Wait a minute.'
+      : (refusal?.message ?? 'The API key is not valid.');
+    return signInPage(site, request, { status: isTooMany ? 429 : 401, problem });
+  });
+};
+
+export const tooOld: Notice = { status: 403, problem: 'The form was too old: try again.' };
+
+/** Hands a new session to the browser, and ends the session that the browser had. */
+export async function begun(
+  { app, cookies }: Site,
+  request: FastifyRequest,
+  token: string,
+  next?: string,
+): Promise<Answer> {
+  const earlier = cookies.read(request, 'svc_console');
+  if (earlier !== null) await endSession(app, earlier);
+  return seeOther(nextPath(next), { 'set-cookie': cookies.write('svc_console', token) });
+}

@@ -1,0 +1,158 @@
+// Answers to a session: pages and their actions, signing out, the switch between organizations, and
+// forms that ask for a fresh proof first.
+import type { FastifyRequest } from 'fastify';
+import { outsideRanges } from '../../src/access/keys/constraints.ts';
+import { dropInput, findInput, keepInput } from '../../src/access/sessions/kept-input.ts';
+import { switchOrganization } from '../../src/access/sessions/person-sessions.ts';
+import { freshMs, lastProofAt } from '../../src/access/sessions/proofs.ts';
+import { endSession, endSessionsOfKey, type Session } from '../../src/access/sessions/sessions.ts';
+import { newToken } from '../../src/platform/runtime/tokens.ts';
+import type { AskRoute } from '../http/faces.ts';
+import { visitorOf } from '../http/visitor.ts';
+import { type Answer, refusalView, saved, seeOther } from './answers.ts';
+import { type Download, queryOf, Refusal, refusalOf } from './api.ts';
+import { meantIn, nextPath, root, sessionFormToken } from './browser-request.ts';
+import { drawPage } from './layout.ts';
+import {
+  type Action,
+  type Asked,
+  type Form,
+  matchPath,
+  mayAsk,
+  type Page,
+  type View,
+} from './page.ts';
+import { pages } from './pages/pages.ts';
+import { showProofs } from './person/asks-again.ts';
+import { type Site, sentence } from './site.ts';
+
+const proofPath = '/asks-again';
+
+/** Answers a request of a session. A posted form was checked to be of this session. */
+export async function answerSignedIn(
+  site: Site,
+  request: FastifyRequest,
+  session: Session,
+  path: string,
+  form: Form,
+): Promise<Answer> {
+  const { app } = site;
+  const isPost = request.method === 'POST';
+  if (isPost && path === '/sign-out') return signOut(site, session, form);
+  const away = outsideRanges(session.caller, visitorOf(app, request.raw));
+  if (away) return sentence(site, 403, 'Not from your address', away.message);
+  if (isPost && path === '/switch') {
+    const isOpen = await switchOrganization(app, session.token, form['organization'] ?? '');
+    if (isOpen) return seeOther(nextPath(form['next']));
+    return sentence(site, 403, 'Not opened', 'You have no place in this organization any more.');
+  }
+  const asked = askedBy(site, request, session, path);
+  const draw = (view: View | Download): Answer => {
+    if ('bytes' in view) return saved(view);
+    return { status: view.status ?? 200, body: drawPage(site.assets.urls, pages, asked, view) };
+  };
+  try {
+    if (!session.isStrongEnough && path !== proofPath) return draw(await showProofs(asked));
+    const isKept = isPost && form['_kept'] === '1';
+    const sent = isKept ? await takeKept(asked) : form;
+    const done = sent ? await answered(asked, isPost ? sent : null) : root + proofPath;
+    return typeof done === 'string' ? seeOther(done) : draw(done);
+  } catch (error) {
+    return draw(refusalView(refusalOf(error, request.id)));
+  }
+}
+
+async function signOut({ app, cookies }: Site, session: Session, form: Form): Promise<Answer> {
+  if (form['all'] === '1') await endSessionsOfKey(app, session.caller);
+  await endSession(app, session.token);
+  return seeOther(`${root}/sign-in?state=out`, { 'set-cookie': cookies.write('svc_console', '') });
+}
+
+function askedBy(site: Site, request: FastifyRequest, session: Session, path: string): Asked {
+  const { app, ask } = site;
+  const { caller, token, organization } = session;
+  const asker = { caller, peer: visitorOf(app, request.raw), requestId: request.id };
+  const askRoute: AskRoute = (way, { query = {}, ...input } = {}) =>
+    ask(asker, way, { ...input, query: queryOf(query) });
+  return {
+    app,
+    ask: askRoute,
+    newToken: () => newToken(app.random),
+    caller,
+    session,
+    config: app.config,
+    now: app.clock.now(),
+    timezone: organization.timezone,
+    path,
+    params: findPage(path)?.params ?? {},
+    query: meantIn(request.query),
+    formToken: sessionFormToken(token, caller.organizationId),
+    authenticate: (key) => site.authenticator.authenticate(key),
+    may: (right) => mayAsk(caller, right),
+  };
+}
+
+/** Shows a page, or runs the action of a posted form. Returns a path to redirect to, or a page. */
+async function answered(asked: Asked, form: Form | null): Promise<string | View | Download> {
+  const page = pageAt(asked.path);
+  refuseWithout(asked, page);
+  if (form === null) return page.show(asked);
+  const action = actionOf(page, form);
+  refuseWithout(asked, action);
+  const { session, now } = asked;
+  const isFresh = now - lastProofAt(session.proofs, session.strength) < freshMs;
+  return action.asks === undefined || isFresh
+    ? action.run(asked, form)
+    : keep(asked, form, action.asks);
+}
+
+/** Keeps a form until a fresh proof. Returns the path of the page that asks for it. */
+async function keep(asked: Asked, form: Form, asks: string): Promise<string> {
+  const { app, session, path, query, caller } = asked;
+  const { _form: _, ...fields } = form;
+  const { organizationId } = caller;
+  const search = new URLSearchParams(query).toString();
+  const input = { organizationId, path, search, fields, asks };
+  if (await keepInput(app, session.token, input)) return root + proofPath;
+  const message = 'This form is larger than 64 KB. Sign in again, then send it within 15 minutes.';
+  throw new Refusal(413, { message }, '');
+}
+
+/** Takes the kept form of a page, once; null without one. */
+async function takeKept({ app, session, path, caller }: Asked): Promise<Form | null> {
+  const kept = await findInput(app, session.token);
+  if (kept?.path !== path || kept.organizationId !== caller.organizationId) return null;
+  return (await dropInput(app, session.token)) ? kept.fields : null;
+}
+
+function refuseWithout({ may, caller }: Asked, { needs }: Pick<Page | Action, 'needs'>): void {
+  if (needs === null || may(needs)) return;
+  const who = caller.by.kind === 'member' ? `Your role ${caller.roleName}` : 'The API key';
+  const message =
+    needs === 'operator'
+      ? 'Only the operator may do this: "svc open" signs in as one'
+      : `${who} does not have the permission ${needs}`;
+  throw new Refusal(403, { _tag: 'ForbiddenError', message }, '');
+}
+
+function findPage(path: string): { page: Page; params: Record<string, string> } | null {
+  for (const page of pages) {
+    const params = matchPath(page, path);
+    if (params) return { page, params };
+  }
+  return null;
+}
+
+function pageAt(path: string): Page {
+  const found = findPage(path);
+  if (!found) throw new Refusal(404, { message: 'There is no such page.' }, '');
+  return found.page;
+}
+
+/** Returns the action that a form names. @throws Refusal for an unknown name */
+export function actionOf({ actions = {} }: Page, form: Form): Action {
+  const name = form['_action'] ?? '';
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!action) throw new Refusal(400, { message: 'The form names no action.' }, '');
+  return action;
+}

@@ -1,0 +1,93 @@
+// What a person typed into a form that asks for a fresh proof. It lies with the session for ten
+// minutes, encrypted with a key derived from the token of the session. The store has only the hash
+// of the token, so neither the store nor the root key reads it.
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import type { App } from '../../core/app.ts';
+import type { Random } from '../../platform/runtime/random.ts';
+import { hashOfToken } from '../../platform/runtime/tokens.ts';
+import * as queries from './queries.ts';
+
+/** Time for which a form waits. */
+export const keptMs = 10 * 60_000;
+const mostCharacters = 65_536;
+const cipher = 'aes-256-gcm';
+const ivBytes = 12;
+const tagBytes = 16;
+
+/** A form that awaits a proof. */
+export interface KeptInput {
+  /** The organization in which it was typed. */
+  organizationId: string;
+  /** Path of the page, below `/console`. */
+  path: string;
+  /** Query of the page. */
+  search: string;
+  fields: Readonly<Record<string, string>>;
+  /** The purpose in words such as `make this key`. */
+  asks: string;
+}
+
+/** A kept form and the time until which it waits, ms since 1970. */
+export interface Waiting extends KeptInput {
+  until: number;
+}
+
+const keyOf = (token: string) =>
+  new Uint8Array(hkdfSync('sha256', token, '', 'kept input of a session', 32));
+
+function encrypt(random: Random, token: string, text: string): string {
+  const iv = random.bytes(ivBytes);
+  const sealing = createCipheriv(cipher, keyOf(token), iv);
+  const body = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
+  return Buffer.concat([iv, body, sealing.getAuthTag()]).toString('base64');
+}
+
+function decrypt(token: string, text: string): string {
+  const bytes = Buffer.from(text, 'base64');
+  const [from, to] = [ivBytes, bytes.length - tagBytes];
+  const opening = createDecipheriv(cipher, keyOf(token), bytes.subarray(0, from));
+  opening.setAuthTag(bytes.subarray(to));
+  return opening.update(bytes.subarray(from, to), undefined, 'utf8') + opening.final('utf8');
+}
+
+/**
+ * Keeps a form with the session for ten minutes. It replaces an earlier form. Returns false for a
+ * form above 64 KB.
+ */
+export async function keepInput(app: App, token: string, input: KeptInput): Promise<boolean> {
+  const text = JSON.stringify(input);
+  if (text.length > mostCharacters) return false;
+  const kept = { kept_input: encrypt(app.random, token, text), kept_at: app.clock.now() };
+  await app.store.write((trx) => queries.updateSession(trx, hashOfToken(token), kept));
+  return true;
+}
+
+/** Returns the form that a session keeps; null without a form, and after ten minutes. */
+export async function findInput(app: App, token: string): Promise<Waiting | null> {
+  const row = await queries.findSession(app.store.db, hashOfToken(token));
+  if (!row?.kept_input || row.kept_at === null) return null;
+  const until = row.kept_at + keptMs;
+  if (until <= app.clock.now()) return null;
+  return { ...(JSON.parse(decrypt(token, row.kept_input)) as KeptInput), until };
+}
+
+/** Drops the form that a session keeps. Returns false if another request dropped it before. */
+export async function dropInput(app: App, token: string): Promise<boolean> {
+  return app.store.write((trx) => queries.dropInput(trx, hashOfToken(token)));
+}
+
+/**
+ * Moves a form to the next session of the operator in the same organization. Returns whether a form
+ * waits there.
+ */
+export async function carryInput(app: App, from: string, to: string): Promise<boolean> {
+  const { db } = app.store;
+  const [before, after] = [
+    await queries.findSession(db, hashOfToken(from)),
+    await queries.findSession(db, hashOfToken(to)),
+  ];
+  const input = before?.proof === 'operator' ? await findInput(app, from) : null;
+  if (!input || input.organizationId !== after?.organization_id) return false;
+  const { until: _, ...kept } = input;
+  return keepInput(app, to, kept);
+}
