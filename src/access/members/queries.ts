@@ -1,4 +1,5 @@
 // All SQL on `persons` and `members`. Rows only, no decisions.
+import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface PersonRow {
@@ -70,23 +71,35 @@ export const findPersonByBinding = own.first(
       .where('oidc_subject', '=', binding.subject),
 );
 
-/** Inserts a person. Returns false if the address has one. */
-export const insertPerson = own.change(
-  (db, row: PersonRow) =>
-    db
-      .insertInto('persons')
-      .values(row)
-      .onConflict((conflict) => conflict.column('email').doNothing()),
-  (count) => count > 0,
+/** Returns persons that are bound to an issuer, at most `limit`. */
+export const selectBoundPersons = own.all((db, issuer: string, limit: number) =>
+  db
+    .selectFrom('persons')
+    .selectAll()
+    .where('oidc_issuer', '=', issuer)
+    .orderBy('oidc_client')
+    .orderBy('oidc_subject')
+    .limit(limit),
 );
+
+/** Inserts a person. Returns false if the address has one. */
+export async function insertPerson(db: Db, row: PersonRow): Promise<boolean> {
+  const inserted = await tables<MemberTables>(db)
+    .insertInto('persons')
+    .values(row)
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .returning('id')
+    .execute();
+  return inserted.length > 0;
+}
 
 /** Columns of a person that change. */
 export type PersonChanges = Partial<Omit<PersonRow, 'id' | 'created_at'>>;
 
 /** Changes a person, and locks the row until the transaction ends. */
-export const updatePerson = own.run((db, id: string, change: PersonChanges) =>
-  db.updateTable('persons').set(change).where('id', '=', id),
-);
+export async function updatePerson(db: Db, id: string, change: PersonChanges): Promise<void> {
+  await tables<MemberTables>(db).updateTable('persons').set(change).where('id', '=', id).execute();
+}
 
 export const deletePerson = own.run((db, id: string) =>
   db.deleteFrom('persons').where('id', '=', id),

@@ -28,10 +28,10 @@ const longestNext = 300;
 /** Purpose of a visit to the provider. */
 export type FlowPurpose =
   | { purpose: 'sign-in' }
-  /** Binds the person of this session in My account. */
-  | { purpose: 'bind'; sessionHash: string; personId: string }
+  /** Binds the person of this session in My account. The session is given by its token. */
+  | { purpose: 'bind'; session: string; personId: string }
   /** Proves the person of this session again. */
-  | { purpose: 'proof'; sessionHash: string; personId: string }
+  | { purpose: 'proof'; session: string; personId: string }
   /** Accepts an invitation, by the hash of its token. */
   | { purpose: 'invitation'; invitationHash: string };
 

@@ -88,9 +88,8 @@ describe('an honest answer', () => {
 
   it('is asked for anew for a proof', async () => {
     forger.answerWith(claims);
-    const sessionHash = '0'.repeat(64);
     const { url } = await beginProvider(test.app, {
-      ...{ purpose: 'proof', personId: 'per_1', sessionHash, next: '/console', callbackUrl },
+      ...{ purpose: 'proof', personId: 'per_1', session: 'a', next: '/console', callbackUrl },
     });
     const { searchParams } = new URL(url);
     expect([searchParams.get('prompt'), searchParams.get('max_age')]).toEqual(['login', '0']);

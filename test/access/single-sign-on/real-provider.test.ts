@@ -96,9 +96,8 @@ it('signs a person in, and again for a fresh proof', async () => {
       name: 'Mara',
     },
   });
-  const sessionHash = '0'.repeat(64);
   const again = await beginProvider(test.app, {
-    ...{ purpose: 'proof', sessionHash, personId: 'per_1', ...begin },
+    ...{ purpose: 'proof', session: 'a', personId: 'per_1', ...begin },
   });
   const proof = await finishProvider(test.app, {
     query: await signInAt(again.url),
