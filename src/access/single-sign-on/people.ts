@@ -153,7 +153,7 @@ async function joinByAddress(
   return { personId, organizationId };
 }
 
-/** Binds the person of an address without a place, and makes the person if there is none. */
+/** Binds the person of an address without a place, and makes a missing person. */
 async function bindNew(app: App, trx: Db, email: string, identity: Identity): Promise<string> {
   const known = await queries.findPersonByEmail(trx, email);
   if (known) {
@@ -174,7 +174,7 @@ interface NewPlace {
   invited: queries.MemberRow | undefined;
 }
 
-/** Makes an active place, from the invitation if there is one. */
+/** Makes an active place, out of the invitation if the address has one. */
 async function openPlace(
   app: App,
   trx: Db,
