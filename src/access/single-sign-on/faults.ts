@@ -1,7 +1,7 @@
 // The log of failed visits to the provider. Strangers can cause them, so each kind has a line a
 // minute, with the number of failures since the last line.
 import type { App } from '../../core/app.ts';
-import type { ProviderFault } from './provider.ts';
+import { ProviderError, type ProviderFault } from './provider.ts';
 
 const lineMs = 60_000;
 
@@ -12,8 +12,10 @@ interface Line {
 
 const lines = new WeakMap<App, Map<ProviderFault, Line>>();
 
-/** Logs a failure, unless a line of its kind is younger than a minute. */
-export function reportFault(app: App, fault: ProviderFault, detail: string): void {
+/** Logs a ProviderError, unless a line of the same fault is younger than a minute. */
+export function reportFault(app: App, error: unknown): void {
+  if (!(error instanceof ProviderError)) return;
+  const { fault, message: detail } = error;
   const ofApp = lines.get(app) ?? new Map<ProviderFault, Line>();
   lines.set(app, ofApp);
   const last = ofApp.get(fault);

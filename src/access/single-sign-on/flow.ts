@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { exactly } from '../../core/root-keys/token-text.ts';
 import { newToken } from '../../platform/runtime/tokens.ts';
+import { reportFault } from './faults.ts';
 import type { Identity } from './identity.ts';
 import {
   authorizationUrl,
@@ -28,10 +29,10 @@ const longestNext = 300;
 /** Purpose of a visit to the provider. */
 export type FlowPurpose =
   | { purpose: 'sign-in' }
-  /** Binds the person of this session in My account. The session is given by its token. */
-  | { purpose: 'bind'; session: string; personId: string }
+  /** Binds the person of this session in My account. */
+  | { purpose: 'bind'; sessionHash: string; personId: string }
   /** Proves the person of this session again. */
-  | { purpose: 'proof'; session: string; personId: string }
+  | { purpose: 'proof'; sessionHash: string; personId: string }
   /** Accepts an invitation, by the hash of its token. */
   | { purpose: 'invitation'; invitationHash: string };
 
@@ -51,8 +52,6 @@ type Sealed = Flow & { secret: string };
 export interface RefusedReturn {
   flow: Flow | null;
   fault: ProviderFault | 'not-begun' | 'off';
-  /** Words for the log, without secrets. */
-  detail: string;
 }
 
 /** Derives three secrets, which are of no use without the cookie. */
@@ -92,6 +91,9 @@ export async function beginProvider(
     callbackUrl: begin.callbackUrl,
     secrets: secretsOf(secret),
     isProof: begin.purpose === 'proof',
+  }).catch((error: unknown) => {
+    reportFault(app, error);
+    throw error;
   });
   return { url, cookie: app.secrets.seal(sealPurpose, JSON.stringify(sealed), begunAt) };
 }
@@ -102,12 +104,9 @@ export async function finishProvider(
   { query, cookie }: { query: string; cookie: string | null },
 ): Promise<{ flow: Flow; identity: Identity } | RefusedReturn> {
   const settings = providerOf(app);
-  if (!settings) return { flow: null, fault: 'off', detail: 'console.signIn.oidc has no issuer' };
+  if (!settings) return { flow: null, fault: 'off' };
   const sealed = openCookie(app, cookie);
-  if (!sealed) {
-    const detail = 'this browser began no sign-in within 10 minutes';
-    return { flow: null, fault: 'not-begun', detail };
-  }
+  if (!sealed) return { flow: null, fault: 'not-begun' };
   const { secret, ...flow } = sealed;
   const url = new URL(flow.callbackUrl);
   url.search = query;
@@ -115,6 +114,7 @@ export async function finishProvider(
     return { flow, identity: await redeemCode(app, settings, { url, secrets: secretsOf(secret) }) };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    return { flow, fault: error.fault, detail: error.message };
+    reportFault(app, error);
+    return { flow, fault: error.fault };
   }
 }

@@ -23,9 +23,13 @@ export function claimedRole(value: unknown, map: Readonly<Record<string, Role>>)
 }
 
 /**
- * Returns the longest life of a session by the provider, in ms: 12 hours if a claim gives roles, so
- * that changes at the provider take effect within a day. Null for the usual life.
+ * Returns the longest life of a session in an organization, in ms: 12 hours where a claim gives
+ * roles, so that changes at the provider take effect within a day. Null for the usual life.
  */
-export function longestSessionMs({ config }: Pick<App, 'config'>): number | null {
-  return config.console.signIn.oidc.roles.claim === null ? null : twelveHoursMs;
+export function longestSessionMs(
+  { config }: Pick<App, 'config'>,
+  organizationId: string,
+): number | null {
+  const { join, roles: claimed } = config.console.signIn.oidc;
+  return claimed.claim !== null && join.organization === organizationId ? twelveHoursMs : null;
 }

@@ -89,7 +89,7 @@ describe('an honest answer', () => {
   it('is asked for anew for a proof', async () => {
     forger.answerWith(claims);
     const { url } = await beginProvider(test.app, {
-      ...{ purpose: 'proof', personId: 'per_1', session: 'a', next: '/console', callbackUrl },
+      ...{ purpose: 'proof', personId: 'per_1', sessionHash: 'a', next: '/console', callbackUrl },
     });
     const { searchParams } = new URL(url);
     expect([searchParams.get('prompt'), searchParams.get('max_age')]).toEqual(['login', '0']);
@@ -280,6 +280,32 @@ describe('a provider that', () => {
     await test.clock.advance(10_000);
     expect(await result).toMatchObject({ fault: 'unreachable' });
   });
+});
+
+it('a failure is logged once a minute, without a token', async () => {
+  const lines: string[] = [];
+  const { issuer, clientId, clientSecret } = forger;
+  const oidc = { issuer, clientId, clientSecret };
+  const config = { console: { signIn: { oidc } } };
+  const logged = await testApp({ seed: 4, config, log: { write: (line) => lines.push(line) } });
+  const failures = async (count: number) => {
+    for (let at = 0; at < count; at += 1) {
+      const flow = { purpose: 'sign-in', next: '/console', callbackUrl } as const;
+      forger.answerWith(claims, { algorithm: 'none' });
+      const { url, cookie } = await beginProvider(logged.app, flow);
+      await finishProvider(logged.app, { query: forger.signIn(url), cookie });
+    }
+    return lines
+      .filter((line) => line.includes('single sign-on'))
+      .map((line) => JSON.parse(line) as { fault: string; detail: string; since: number });
+  };
+  expect(await failures(3)).toEqual([expect.objectContaining({ fault: 'unverified', since: 0 })]);
+  await logged.clock.advance(60_000);
+  const [first, second] = await failures(1);
+  expect(second).toMatchObject({ fault: 'unverified', since: 2 });
+  expect(first?.detail).toContain('"alg"');
+  expect(lines.join('')).not.toMatch(/client-secret|mara|eyJ/i);
+  await logged.close();
 });
 
 describe('a return', () => {

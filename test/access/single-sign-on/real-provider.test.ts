@@ -97,7 +97,7 @@ it('signs a person in, and again for a fresh proof', async () => {
     },
   });
   const again = await beginProvider(test.app, {
-    ...{ purpose: 'proof', session: 'a', personId: 'per_1', ...begin },
+    ...{ purpose: 'proof', sessionHash: 'a', personId: 'per_1', ...begin },
   });
   const proof = await finishProvider(test.app, {
     query: await signInAt(again.url),
