@@ -37,6 +37,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
   'webhooks:verify': 'needs no store: it checks a signature',
   'secret:list': 'the operator alone sees the root keys',
   'secret:rotate': 'the operator alone replaces the root key',
+  'members:unbind': 'the operator alone unbinds people, who belong to no organization',
   openapi: 'needs no store: it prints the routes themselves',
   'config:check': 'reads the configuration alone',
   'config:example': 'reads the configuration alone',

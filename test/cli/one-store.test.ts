@@ -31,6 +31,7 @@ const ownWords: Readonly<Record<string, string[]>> = {
   'daemon:drain': [],
   'extensions:publish': ['x', '--to-all'],
   'import:templates': ['made.json', '--from', 'resend'],
+  'members:unbind': ['a@example.com'],
   'messages:batch': ['--data', '{}'],
   'messages:expect': ['--to', 'a@example.com'],
   'migrate:copy': ['--to', 'postgres://svc@127.0.0.1:1/svc'],

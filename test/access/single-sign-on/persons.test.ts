@@ -12,6 +12,7 @@ import {
 import { claimedRole } from '../../../src/access/single-sign-on/role-claim.ts';
 import { unbindAddress, unbindIssuer } from '../../../src/access/single-sign-on/unbind.ts';
 import type { App } from '../../../src/core/app.ts';
+import { listAudit } from '../../../src/history/audit/audit.ts';
 import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
 import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
@@ -328,6 +329,13 @@ describe.each(stores)('an identity of the provider on %s', (store) => {
     expect(await unbindIssuer(test.app, 'https://other.example.com')).toBe(0);
     expect(await unbindIssuer(test.app, issuer)).toBe(1);
     expect(await unbindIssuer(test.app, issuer)).toBe(0);
+    const { items } = await listAudit(test.app, test.operator, { limit: 10 });
+    const unbound = items.filter(({ action }) => action === 'member.provider-unbound');
+    expect(unbound.map(({ actor }) => actor.memberEmail)).toEqual([
+      'ben@example.com',
+      'mara@example.com',
+    ]);
+    expect(unbound[0]).toMatchObject({ actor: { type: 'member' }, details: { issuer } });
   });
 });
 
