@@ -12,6 +12,7 @@ import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
 import { watchRootKeys } from '../src/core/root-keys/root-keys.ts';
 import { restoreFindings } from '../src/doctor/daily.ts';
+import { leftBehindDoubt } from '../src/doctor/passkeys.ts';
 import { mailIntakeOf } from '../src/inbox/receiving/mail-intake.ts';
 import { createProjector } from '../src/inbox/receiving/projector.ts';
 import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
@@ -122,8 +123,9 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     addProcessMetrics(app.metrics);
     await restoreFindings(app);
     const first = await firstStart(app);
-    const doubt = await sandboxDoubt(app);
-    if (doubt !== null) app.log.warn(doubt);
+    for (const doubt of [await sandboxDoubt(app), await leftBehindDoubt(app)]) {
+      if (doubt !== null) app.log.warn(doubt);
+    }
     // Starts before the queue: its heartbeats give this daemon a share of the providers' limits.
     const admission = await startAdmission(app, onStop);
     const smtpPort = await startSmtp(app, onStop, onReload);

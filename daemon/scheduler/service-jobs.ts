@@ -1,6 +1,7 @@
 // The scheduled jobs of a daemon: work that falls due within minutes, and sweeps at quiet times.
 import { sweepBuckets } from '../../src/access/admission/shared-buckets.ts';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
+import { sweepChallenges } from '../../src/access/passkeys/challenges.ts';
 import { sweepSessions } from '../../src/access/sessions/sessions.ts';
 import { sweepAnswers } from '../../src/content/templates/workspace/retention.ts';
 import type { App } from '../../src/core/app.ts';
@@ -83,6 +84,7 @@ export function serviceJobs(
       run: () => sweepIdempotencyKeys(app),
     },
     { name: 'sweep files', pattern: '33 * * * *', run: (signal) => sweepObjects(app, signal) },
+    { name: 'sweep challenges', pattern: '28 * * * *', run: () => sweepChallenges(app) },
     { name: 'sweep sessions', pattern: '27 * * * *', run: () => sweepSessions(app) },
     { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
     { name: 'sweep mails of proof', pattern: '23 * * * *', run: () => sweepProofMails(app) },

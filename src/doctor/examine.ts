@@ -16,6 +16,7 @@ import { identityChecks } from './identity.ts';
 import { machineChecks, thisMachine } from './machine.ts';
 import { mailChecks } from './mail.ts';
 import { networkChecks, offlineReason } from './network.ts';
+import { passkeyChecks } from './passkeys.ts';
 import { smarthostChecks } from './smarthost.ts';
 import { storageChecks } from './storage.ts';
 
@@ -24,6 +25,7 @@ export const checks: readonly Check[] = [
   ...databaseChecks,
   ...storageChecks,
   ...networkChecks,
+  ...passkeyChecks,
   ...identityChecks,
   ...smarthostChecks,
   ...mailChecks,

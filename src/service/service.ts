@@ -1,5 +1,6 @@
 // The service for the daemon, every command and every test: the app of app.ts, with hooks by which
 // lower folders call higher folders. Starts no server and no job.
+import { endPasskeys } from '../access/passkeys/passkeys.ts';
 import { endPlace, endSessionsOfPerson } from '../access/sessions/sessions.ts';
 import { findKnownCampaigns } from '../campaigns/setup/queries.ts';
 import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts';
@@ -40,7 +41,7 @@ export const hooks: Hooks = {
   endpointDisabled: markFailing,
   mailInvitation,
   endPlace,
-  personEnds: [endSessionsOfPerson],
+  personEnds: [endSessionsOfPerson, endPasskeys],
 };
 
 /**

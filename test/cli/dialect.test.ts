@@ -35,6 +35,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
   'webhooks:listen': 'follows the log until Ctrl-C, and posts to this machine',
   'webhooks:events': 'needs no store: the kinds are constants',
   'webhooks:verify': 'needs no store: it checks a signature',
+  'members:reset': 'the operator alone gives a person a new start',
   'secret:list': 'the operator alone sees the root keys',
   'secret:rotate': 'the operator alone replaces the root key',
   'members:unbind': 'the operator alone unbinds people, who belong to no organization',

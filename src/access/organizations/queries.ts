@@ -20,6 +20,8 @@ export interface OrganizationRow {
   /** 1 if sends without a setting of their own are tracked. */
   track_opens: number;
   track_clicks: number;
+  /** Proofs that open the console: any, or a passkey or the provider alone. */
+  sign_in: 'any' | 'strong';
   /**
    * Days after which messages, and their content, are deleted; null leaves it to the configuration.
    */
@@ -225,6 +227,7 @@ export type OrganizationChanges = Partial<
     | 'onboarding_generation'
     | 'track_opens'
     | 'track_clicks'
+    | 'sign_in'
     | 'messages_days'
     | 'content_days'
     | 'updated_at'

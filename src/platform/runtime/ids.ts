@@ -17,6 +17,7 @@ export const idPrefixes = {
   organization: 'org',
   key: 'key',
   person: 'per',
+  passkey: 'pky',
   message: 'msg',
   content: 'cnt',
   blob: 'blob',

@@ -16,6 +16,8 @@ create table organizations (
   -- Defaults of a send that does not say whether to track.
   sign_in text not null default 'any',
   track_opens integer not null default 0, track_clicks integer not null default 0,
+  -- 'any' or 'strong': the proofs that open its console.
+  sign_in text not null default 'any',
   -- Days after which messages go, and their content. Null: those of the configuration alone.
   messages_days integer,
   content_days integer,
@@ -185,4 +187,32 @@ create table console_links (
 ) ${clustered};
 create index console_links_by_expiry on console_links (expires_at);
 create index console_links_by_organization on console_links (organization_id);
+
+-- Passkeys of persons.
+create table passkeys (
+  id text primary key,
+  person_id text not null references persons,
+  -- Host that the passkey belongs to.
+  rp_id text not null,
+  -- Id by the authenticator, in base64url.
+  credential_id text not null unique,
+  -- COSE key, in base64url.
+  public_key text not null,
+  counter bigint not null,
+  -- Whether the passkey is copied between devices.
+  is_synced integer not null,
+  name text not null,
+  created_at bigint not null, last_used_at bigint,
+  -- Time at which the counter did not grow: refused since then.
+  refused_at bigint
+) ${clustered};
+create index passkeys_of_person on passkeys (person_id, id);
+create index passkeys_by_site on passkeys (rp_id);
+
+-- Challenges of passkeys that were answered, until they are too old.
+create table used_challenges (
+  hash text primary key,
+  used_at bigint not null
+) ${clustered};
+create index used_challenges_by_time on used_challenges (used_at);
 `;
