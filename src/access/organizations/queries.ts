@@ -28,7 +28,6 @@ export interface OrganizationRow {
   messages_days: number | null;
   content_days: number | null;
   /** JSON of keys of metadata that are searched by index. */
-  sign_in: 'any' | 'strong';
   metadata_keys: string | null;
   /** Id up to which messages are indexed by them; null once all are. */
   metadata_indexed_to: string | null;

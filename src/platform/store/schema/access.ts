@@ -14,7 +14,6 @@ create table organizations (
   onboarding_status text not null, onboarding_generation integer not null,
   created_at bigint not null, updated_at bigint not null,
   -- Defaults of a send that does not say whether to track.
-  sign_in text not null default 'any',
   track_opens integer not null default 0, track_clicks integer not null default 0,
   -- 'any' or 'strong': the proofs that open its console.
   sign_in text not null default 'any',
