@@ -1,5 +1,5 @@
-// Challenges of passkeys: random, and signed over browser, purpose, person and time. An open question
-// needs no row: a challenge is stored when it is used.
+// Challenges of passkeys: random, and signed over browser, purpose, person and time. So an open
+// question needs no row, and a challenge is stored when it is used.
 import { createHash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
@@ -18,7 +18,7 @@ export interface Asking {
   purpose: PasskeyPurpose;
   /** Secret that only the asking browser has: the token of a cookie. */
   browser: string;
-  /** Null at a sign-in: the passkey says who it is. */
+  /** Null at a sign-in: the passkey names the person. */
   personId: string | null;
 }
 
