@@ -1,6 +1,8 @@
 // A worker thread from start to end. All threads are started here, so that orders and reports, heap
 // limits, the wait for the end and the hold on the process are the same for all.
 import { on } from 'node:events';
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /**
@@ -10,6 +12,15 @@ import { Worker } from 'node:worker_threads';
 const workerArguments: readonly string[] = process.execArgv.filter((one) =>
   one.startsWith('--import='),
 );
+
+/**
+ * Returns the environment of a worker. A thread starts without the cache of compiled sources of its
+ * process, and would compile all of them anew; only this variable gives it one.
+ */
+function workerEnvironment(): NodeJS.ProcessEnv {
+  const folder = getCompileCacheDir();
+  return folder ? { ...process.env, NODE_COMPILE_CACHE: dirname(folder) } : process.env;
+}
 
 export interface WorkerThreadOptions<Report> {
   script: URL;
@@ -34,6 +45,7 @@ export class WorkerThread<Order, Report> {
     const { script, name, heapMb, youngMb, data, onReport, onEnd } = options;
     this.#worker = new Worker(script, {
       execArgv: [...workerArguments],
+      env: workerEnvironment(),
       name,
       resourceLimits: {
         ...(heapMb !== undefined && { maxOldGenerationSizeMb: heapMb }),
