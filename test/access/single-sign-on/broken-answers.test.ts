@@ -120,7 +120,7 @@ const atBegin: Record<string, [Forgery, string]> = {
   'redirects the discovery': [{ discovery: () => far }, 'unreachable'],
   'answers more than a megabyte': [{ discovery: () => vast }, 'unreachable'],
   'names another issuer': [
-    { discovery: (all) => ({ ...all, issuer: 'https://id.example.com' }) },
+    { discovery: (all) => ({ ...all, issuer: 'http://127.0.0.1:1' }) },
     'unverified',
   ],
   'names the issuer with a slash more': [
@@ -195,9 +195,9 @@ const atReturn: Record<string, [Forgery, string]> = {
   'changes the claims after signing': [
     {
       jwt: (jwt) => {
-        const [head, , end] = jwt.split('.');
-        const body = { iss: forger.issuer, aud: 'svc', sub: 'boss', iat: now(), exp: now() + 60 };
-        return `${head}.${Buffer.from(JSON.stringify(body)).toString('base64url')}.${end}`;
+        const [head, body = '', end] = jwt.split('.');
+        const all = { ...JSON.parse(Buffer.from(body, 'base64url').toString()), sub: 'boss' };
+        return `${head}.${Buffer.from(JSON.stringify(all)).toString('base64url')}.${end}`;
       },
     },
     'unverified',

@@ -140,6 +140,10 @@ describe.each(stores)('an identity of the provider on %s', (store) => {
     for (const name of ['active', 'away', 'bound', 'unknown']) {
       const identity = { ...mara, email: `${name}@example.com` };
       expect(await personOfIdentity(app, identity), name).toEqual({ refused: 'no-place' });
+      if (name === 'unknown') continue;
+      // Nor do known people come in where new ones join.
+      const joining = await personOfIdentity(withOidc({}), identity);
+      expect(joining, name).toEqual({ refused: 'no-place' });
     }
     expect(await queries.findPersonByBinding(test.app.store.db, mara)).toBeUndefined();
   });
