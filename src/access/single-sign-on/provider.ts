@@ -223,8 +223,12 @@ export async function redeemCode(
   if (claims['azp'] !== undefined && claims['azp'] !== settings.clientId) {
     throw new ProviderError('unverified', 'the ID token was issued to another client (azp)');
   }
-  if (claims.iat > app.clock.now() / 1000 + clockToleranceSeconds) {
-    throw new ProviderError('unverified', 'the ID token was issued in the future (iat)');
+  const latest = app.clock.now() / 1000 + clockToleranceSeconds;
+  for (const name of ['iat', 'auth_time'] as const) {
+    const at = claims[name];
+    if (at !== undefined && at > latest) {
+      throw new ProviderError('unverified', `the ID token has a time of the future (${name})`);
+    }
   }
   const identity = identityOf(claims, settings, settings);
   if (identity) return identity;

@@ -223,6 +223,10 @@ const atReturn: Record<string, [Forgery, string]> = {
     { claims: (all) => ({ ...all, iat: now() + 600, exp: now() + 900 }) },
     'unverified',
   ],
+  'signs a proof of the future': [
+    { claims: (all) => ({ ...all, auth_time: now() + 600 }) },
+    'unverified',
+  ],
   'signs a token that is not valid yet': [
     { claims: (all) => ({ ...all, nbf: now() + 600 }) },
     'unverified',
