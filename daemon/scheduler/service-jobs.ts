@@ -2,6 +2,7 @@
 import { sweepBuckets } from '../../src/access/admission/shared-buckets.ts';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import { sweepChallenges } from '../../src/access/passkeys/challenges.ts';
+import { sweepMailedLinks } from '../../src/access/sessions/mailed-links.ts';
 import { sweepSessions } from '../../src/access/sessions/sessions.ts';
 import { sweepAnswers } from '../../src/content/templates/workspace/retention.ts';
 import type { App } from '../../src/core/app.ts';
@@ -86,6 +87,7 @@ export function serviceJobs(
     { name: 'sweep files', pattern: '33 * * * *', run: (signal) => sweepObjects(app, signal) },
     { name: 'sweep challenges', pattern: '28 * * * *', run: () => sweepChallenges(app) },
     { name: 'sweep sessions', pattern: '27 * * * *', run: () => sweepSessions(app) },
+    { name: 'sweep mailed links', pattern: '37 * * * *', run: () => sweepMailedLinks(app) },
     { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
     { name: 'sweep mails of proof', pattern: '23 * * * *', run: () => sweepProofMails(app) },
     { name: 'seal events', pattern: '7 * * * *', run: () => sealer.sweep() },

@@ -1,6 +1,7 @@
 // Every column with texts that the root key encrypts. A rotation encrypts all these texts again.
 // test/secrets/encrypted-columns.test.ts compares this table with a store that holds every kind of
 // secret, and with the calls of the cipher.
+import { sealedAs as mailedLinkContext } from '../access/sessions/mailed-links.ts';
 import { objectKeyContext } from '../core/blobs/blobs.ts';
 import { domainKeyContext } from '../identity/domains/signing-keys.ts';
 import { sealedAs as senderProofContext } from '../identity/senders/proof.ts';
@@ -21,6 +22,7 @@ export interface EncryptedColumn {
 const trackingHostContext = (id: string) => keyContext({ id });
 
 export const encryptedColumns: readonly EncryptedColumn[] = [
+  { table: 'mailed_links', id: 'hash', column: 'token', contextOf: mailedLinkContext },
   { table: 'domain_keys', id: 'id', column: 'private_key', contextOf: domainKeyContext },
   { table: 'receipt_keys', id: 'id', column: 'private_key', contextOf: receiptKeyContext },
   { table: 'senders', id: 'id', column: 'proof_token', contextOf: senderProofContext },

@@ -7,6 +7,7 @@
 // sends do not count. Scheduled mail counts on the day on which it leaves.
 import type { App } from '../../core/app.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../platform/errors.ts';
+import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { commonShard, shardOf } from '../../platform/store/shards.ts';
 import { findOrganizations, type OrganizationRow } from '../organizations/queries.ts';
@@ -101,7 +102,8 @@ export async function openAllowances(
   const rows = await findOrganizations(trx, [...new Set(organizationIds)]);
   const allowances = new Map<string, Allowance>();
   for (const row of rows) {
-    const [tightest] = dailyCaps(limitsOf(app.config, row.plan), row, now);
+    const isOfService = row.id === serviceOrganizationId;
+    const [tightest] = isOfService ? [] : dailyCaps(limitsOf(app.config, row.plan), row, now);
     allowances.set(row.id, {
       paused: pausedError(row),
       onboarding: openOnboarding(row),

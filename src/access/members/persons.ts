@@ -60,6 +60,9 @@ export function newPerson(app: App, email: string): queries.PersonRow {
     oidc_subject: null,
     bound_at: null,
     new_start_at: null,
+    new_email: null,
+    former_email: null,
+    moved_at: null,
   };
 }
 

@@ -14,6 +14,11 @@ export interface PersonRow {
   bound_at: number | null;
   /** Time at which the operator allowed a mailed link to add a passkey. */
   new_start_at: number | null;
+  /** An address that the person asked for. */
+  new_email: string | null;
+  /** Address before the last change, and the time of that change. */
+  former_email: string | null;
+  moved_at: number | null;
 }
 
 export type MemberStatus = 'invited' | 'active' | 'disabled';
@@ -161,8 +166,8 @@ export const countOpenInvitations = own.first(
   (row) => Number(row?.count ?? 0),
 );
 
-/** Returns at most two active owners of an organization: enough to know the last. */
-export const selectActiveOwners = own.all((db, organizationId: string) =>
+/** Returns some active owners of an organization; two are enough to know the last. */
+export const selectActiveOwners = own.all((db, organizationId: string, most: number) =>
   db
     .selectFrom('members')
     .selectAll()
@@ -170,5 +175,5 @@ export const selectActiveOwners = own.all((db, organizationId: string) =>
     .where('status', '=', 'active')
     .where('role', '=', 'owner')
     .orderBy('id')
-    .limit(2),
+    .limit(most),
 );

@@ -19,6 +19,7 @@ import {
 } from '../../history/events/record.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import { type Db, fromJson, isDuplicate } from '../../platform/store/db.ts';
 import { workspacePaused, workspaceResumed } from './events.ts';
 import * as queries from './queries.ts';
@@ -140,7 +141,9 @@ async function getRow(app: App, idOrName: string): Promise<queries.OrganizationR
   const row = idOrName.startsWith('org_')
     ? await queries.findOrganization(db, idOrName)
     : await queries.findOrganizationByName(db, idOrName);
-  if (!row) throw new ResourceNotFoundError('organization', idOrName);
+  if (!row || row.id === serviceOrganizationId) {
+    throw new ResourceNotFoundError('organization', idOrName);
+  }
   return row;
 }
 

@@ -1,5 +1,6 @@
 // All SQL on `organizations` and `organization_changes`. Reads and writes rows, decides nothing.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { IdsEnding } from '../../platform/store/rows/ids-ending.ts';
@@ -65,6 +66,7 @@ export function findOrganizationByName(db: Db, name: string): Promise<Organizati
     .selectFrom('organizations')
     .selectAll()
     .where('name', '=', name)
+    .where('id', '<>', serviceOrganizationId)
     .executeTakeFirst();
 }
 
@@ -113,6 +115,7 @@ export const organizationIdsEnding: IdsEnding = async (db, _organizationId, endi
     .selectFrom('organizations')
     .select('id')
     .where('id', 'like', `%${ending}`)
+    .where('id', '<>', serviceOrganizationId)
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();
@@ -183,6 +186,7 @@ export function selectOrganizations(
   return tables<OrganizationTables>(db)
     .selectFrom('organizations')
     .selectAll()
+    .where('id', '<>', serviceOrganizationId)
     .orderBy('id')
     .limit(range.limit)
     .offset(range.offset)
@@ -193,6 +197,7 @@ export async function countOrganizations(db: Db): Promise<number> {
   const { count } = await tables<OrganizationTables>(db)
     .selectFrom('organizations')
     .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('id', '<>', serviceOrganizationId)
     .executeTakeFirstOrThrow();
   return count;
 }

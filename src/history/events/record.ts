@@ -4,6 +4,7 @@
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
 import {
   type Actor,
@@ -182,8 +183,9 @@ export async function recordTimeline(
 
 const unlogged: readonly string[] = unloggedSteps;
 
-function isLogged({ event_type }: EventRow): boolean {
-  return !unlogged.includes(event_type);
+/** Mail of the service has a timeline, and no events. */
+function isLogged({ event_type, organization_id }: EventRow): boolean {
+  return !unlogged.includes(event_type) && organization_id !== serviceOrganizationId;
 }
 
 function toLogged(row: EventRow): LoggedEvent {

@@ -90,15 +90,19 @@ export async function resolveSender(
 type Refused = ForbiddenError | ConflictError;
 
 /**
- * Returns the sender of mail that the service writes: the default sender of the first organization,
- * without the Reply-To. So an answer, which may quote the mail, never goes to the organization that
- * caused it. @throws ConflictError without a sender that may send.
+ * Returns the sender of mail that the service writes: `from` or the default sender of the first
+ * organization, without the Reply-To. So an answer, which may quote the mail, never goes to the
+ * organization that caused it. @throws ConflictError without a sender that may send.
  */
-async function resolveServiceSender(db: Db, findHosted = noneHosted): Promise<ResolvedSender> {
+async function resolveServiceSender(
+  db: Db,
+  from: FromAddress | undefined,
+  findHosted = noneHosted,
+): Promise<ResolvedSender> {
   const first = await findFirstOrganization(db);
   if (!first) throw new ConflictError('sender', noServiceSender);
   try {
-    return { ...(await resolveSender(db, first.id, undefined, findHosted)), replyToEmails: null };
+    return { ...(await resolveSender(db, first.id, from, findHosted)), replyToEmails: null };
   } catch (error) {
     if (!(error instanceof ForbiddenError || error instanceof ConflictError)) throw error;
     throw new ConflictError('sender', noServiceSender);
@@ -129,13 +133,12 @@ export async function resolveSenders(
   const resolved: (ResolvedSender | Refused)[] = [];
   for (const { organizationId, from, onBehalfOf } of requests) {
     const isOfService = typeof onBehalfOf === 'string';
-    const question = isOfService
-      ? 'service'
-      : JSON.stringify([organizationId, from?.email, from?.name]);
+    const asker = isOfService ? 'service' : organizationId;
+    const question = JSON.stringify([asker, from?.email, from?.name]);
     let answer = known.get(question);
     if (!answer) {
       const asked = isOfService
-        ? resolveServiceSender(db, findHosted)
+        ? resolveServiceSender(db, from, findHosted)
         : resolveSender(db, organizationId, from, findHosted);
       answer = await asked.catch((error: unknown) => {
         if (error instanceof ForbiddenError || error instanceof ConflictError) return error;

@@ -1,5 +1,6 @@
 // The holds of the operator in force, and the hold on a delivery. Holds and releases:
 // src/outbound/queue/desk/holds.ts.
+import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
 import type { DeliveryRow } from './queries.ts';
@@ -24,7 +25,7 @@ export type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id'
 
 /** The holds in force at a moment. */
 export interface Holds {
-  /** Returns the narrowest hold on a delivery, or null. */
+  /** Returns the narrowest hold on a delivery, or null. Nothing holds mail of the service. */
   of(row: Holdable): HoldRow | null;
 }
 
@@ -53,7 +54,7 @@ function holdsOver(rows: readonly HoldRow[]): Holds {
   const byScope = new Map(rows.map((row) => [row.scope, row]));
   return {
     of({ id, message_id, organization_id, domain }) {
-      if (byScope.size === 0) return null;
+      if (byScope.size === 0 || organization_id === serviceOrganizationId) return null;
       const scopes: Partial<HoldScope>[] = [
         { delivery_id: id },
         { message_id },

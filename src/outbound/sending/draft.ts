@@ -21,7 +21,7 @@ import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { Message, StoredOrigin } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { statedThreading } from '../messages/threading-headers.ts';
-import { expiryOf, maxAttempts } from '../queue/settling/retry.ts';
+import { expiryOf, maxAttempts, scheduleOf } from '../queue/settling/retry.ts';
 import { type FoundLinks, mostCharacters } from '../tracking/links.ts';
 import type { SendContent } from './content.ts';
 import type { RawContent } from './hand-in/raw-content.ts';
@@ -293,7 +293,7 @@ function draftDelivery(
   recipient: RecipientRow,
   now: number,
 ): DeliveryRow {
-  const schedule = app.config.delivery.retry;
+  const schedule = scheduleOf(app, organizationId);
   return {
     id: app.newId('delivery'),
     message_id: recipient.message_id,

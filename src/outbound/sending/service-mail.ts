@@ -1,5 +1,6 @@
-// Mail that the service writes because a caller asked for it: proofs of sender addresses, and mails
-// to confirm a group. It is a send of that caller with the same checks, quota and usage. It has the
+// Mail that the service writes. Proofs of sender addresses and mails to confirm a group are sends of
+// the caller that asked for them, with the same checks, quota and usage. Mail to persons belongs to
+// the service (people/). It has the
 // From of the service, so that no answer that quotes the mail reaches the caller
 // (src/identity/senders/resolve.ts). It contains a single link and few words of the caller. It is
 // untracked, and marked as written by a program (RFC 3834), so that no absence note answers it.
@@ -13,13 +14,13 @@ import { readSendContent } from './content.ts';
 const mostCharacters = 60;
 
 /** The texts of a mail, in plain text. */
-interface ServiceWords {
+export interface ServiceWords {
   subject: string;
   /** The first sentence. */
   opening: string;
-  /** Purpose of the button, after "To": `confirm`. */
-  purpose: string;
-  button: string;
+  /** Purpose of the button, after "To": `confirm`. Left out in mail without a link. */
+  purpose?: string;
+  button?: string;
   /** A sentence of the plain text that explains a way without the page. */
   command?: string;
   closing: string;
@@ -34,15 +35,17 @@ interface ServiceMail {
   name: string;
   /** Returns the texts around the caller's words. */
   words: (name: string) => ServiceWords;
-  /** The only link in the mail. */
-  url: string;
+  /** The only link in the mail; null for mail without a link. */
+  url: string | null;
+  /** From; by default the default sender of the first organization. */
+  from?: SendPayload['from'];
 }
 
 /** Tells whether a mail program may turn a word into a link. */
 const isLinkLike = (word: string) => /[.。．｡][\p{L}\p{N}]|@|:\/\//u.test(word);
 
 /** Returns a caller's words for a mail: a single line, cut, without addresses and links. */
-function wordsOfCaller(text: string): string {
+export function wordsOfCaller(text: string): string {
   const words = text
     .replaceAll(/[\p{C}\s]+/gu, ' ')
     .trim()
@@ -53,19 +56,27 @@ function wordsOfCaller(text: string): string {
     : safe.join('');
 }
 
-function textOf({ opening, purpose, command, closing }: ServiceWords, url: string): string {
-  const page = `To ${purpose}, open this page and press the button:\n${url}`;
-  return [opening, page, ...(command ? [command] : []), closing, ''].join('\n\n');
+function textOf({ opening, purpose, command, closing }: ServiceWords, url: string | null): string {
+  const page = url && `To ${purpose}, open this page and press the button:\n${url}`;
+  const parts = [opening, page, command, closing].filter((part) => part != null);
+  return [...parts, ''].join('\n\n');
 }
 
-function htmlOf({ subject, opening, button, closing }: ServiceWords, url: string): string {
+function linkOf(button: string, url: string): string {
   const href = escapeHtml(url);
+  return `
+<p><a href="${href}" style="display: inline-block; padding: 12px 20px; border-radius: 6px; background: #14599e; color: #ffffff; font-weight: bold; text-decoration: none">${escapeHtml(button)}</a></p>
+<p>Or open this page: <a href="${href}" style="word-break: break-all">${href}</a></p>`;
+}
+
+function htmlOf(
+  { subject, opening, button = 'Open the page', closing }: ServiceWords,
+  url: string | null,
+): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>
 <body style="margin: 0; padding: 24px; font: 16px/1.5 sans-serif">
-<p>${escapeHtml(opening)}</p>
-<p><a href="${href}" style="display: inline-block; padding: 12px 20px; border-radius: 6px; background: #14599e; color: #ffffff; font-weight: bold; text-decoration: none">${escapeHtml(button)}</a></p>
-<p>Or open this page: <a href="${href}" style="word-break: break-all">${href}</a></p>
+<p>${escapeHtml(opening)}</p>${url ? linkOf(button, url) : ''}
 <p>${escapeHtml(closing)}</p>
 </body></html>
 `;
@@ -79,10 +90,12 @@ export function serviceMail({
   name,
   words,
   url,
+  from,
 }: ServiceMail): AcceptRequest & { onBehalfOf: string } {
   const said = words(wordsOfCaller(name));
   const payload: SendPayload = {
     channel: 'email',
+    ...(from && { from }),
     to: [to],
     email: {
       subject: said.subject,

@@ -4,6 +4,7 @@
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { foldAddress } from '../../platform/net/address.ts';
+import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import type { Db } from '../../platform/store/db.ts';
 import {
   deleteMemberRefusals,
@@ -33,8 +34,8 @@ export async function recordMemberRefusals(
   trx: Db,
   refusals: readonly MemberRefusal[],
 ): Promise<void> {
-  if (refusals.length === 0) return;
   const rows: MemberRefusalRow[] = refusals
+    .filter(({ organizationId }) => organizationId !== serviceOrganizationId)
     .map(({ organizationId, email, deliveryId }) => ({
       organization_id: organizationId,
       folded_address: foldAddress(email),
@@ -42,7 +43,7 @@ export async function recordMemberRefusals(
       refused_at: app.clock.now(),
     }))
     .sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
-  await insertMemberRefusals(trx, rows);
+  if (rows.length > 0) await insertMemberRefusals(trx, rows);
 }
 
 /** Returns the addresses, folded, among these with enough refusals in 30 days for a mention. */

@@ -5,6 +5,7 @@
 import type { App } from '../../core/app.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
 import { newBlockRow } from './blocks.ts';
 import {
@@ -163,14 +164,15 @@ export async function findBlockedAmong<Row extends Addressed>(
 
 /**
  * Blocks an address that bounced or complained. `address` is in the normal form of
- * src/platform/net/address.ts. Idempotent: the first block of a reason stays unchanged. Returns
- * whether the block is new.
+ * src/platform/net/address.ts. Idempotent: the first block of a reason stays unchanged. Mail of the
+ * service blocks nothing. Returns whether the block is new.
  */
 export async function blockAddress(
   app: App,
   trx: Db,
   { organizationId, ...block }: NewBlock,
 ): Promise<boolean> {
+  if (organizationId === serviceOrganizationId) return false;
   const inserted = await insertBlocks(trx, [newBlockRow(app, organizationId, block)]);
   return inserted.length > 0;
 }

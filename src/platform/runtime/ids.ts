@@ -49,6 +49,12 @@ export const idPrefixes = {
   trackingHost: 'trk',
 } as const;
 
+/**
+ * Organization that owns mail of the service (src/access/organizations/service-organization.ts). No
+ * id is generated in the year 1970, of which this is the first.
+ */
+export const serviceOrganizationId = 'org_000000000000000000000000';
+
 /** Kind of ids, which begin with `prefix`. */
 export interface IdSpace {
   readonly prefix: string;

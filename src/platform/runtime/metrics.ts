@@ -17,6 +17,8 @@ export interface Metrics {
   refused: Counter<'reason'>;
   /** Logins and mails refused by the submission listener, by `reason` (RefusalReason). */
   submissionsRefused: Counter<'reason'>;
+  /** Links to sign in that strangers asked for, by `outcome` (sending/people/sign-in.ts). */
+  signInLinks: Counter<'outcome'>;
   /** Delivery attempts, by `outcome` (Outcome.kind) and `route` (Route.kind). */
   attempts: Counter<'outcome' | 'route'>;
   /** Durations of HTTP requests in seconds, by `method`, `route` and `status`. */
@@ -73,6 +75,12 @@ export function createMetrics(): Metrics {
       name: 'svc_submissions_refused_total',
       help: 'Logins and mails refused over SMTP submission, by reason',
       labelNames: ['reason'],
+      registers,
+    }),
+    signInLinks: new Counter({
+      name: 'svc_sign_in_links_total',
+      help: 'Links to sign in that were asked for, by outcome',
+      labelNames: ['outcome'],
       registers,
     }),
     attempts: new Counter({

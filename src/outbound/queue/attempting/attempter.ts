@@ -25,7 +25,7 @@ import { readTracked } from '../../tracking/merged-links.ts';
 import type { Carrier, Mailing, OpenCarrier } from '../carrier/carrier.ts';
 import { type CopiedMessage, copyRequestOf, travelsAlone } from '../carrier/copy.ts';
 import { keptPolicies } from '../carrier/kept-policies.ts';
-import { withProofLink } from '../carrier/proof-link.ts';
+import { withMailedLink } from '../carrier/mailed-link.ts';
 import { composeRequestOf, type Signing, signingNow } from '../carrier/request.ts';
 import { carryTogether, signingFor } from '../carrier/signatures.ts';
 import type { ClaimedMessage, LaneChoice } from '../claiming/claim.ts';
@@ -181,11 +181,12 @@ async function carryGroups(
   const { content, cuts } = await contentOf(app, claimed);
   const groupId = claimed.deliveries[0]?.unsubscribe_group_id ?? null;
   const composed = await composeRequestOf(app, { ...claimed, content, groupId }, await signing);
-  const request = await withProofLink(app, message, composed);
-  const outcomes =
+  const { request, conceal } = await withMailedLink(app, message, composed);
+  const carried =
     linkBase === null
       ? carryTogether(carrier, request, envelopes)
       : carryAlone(app, carrier, { message, cuts }, { request, envelopes, groups, linkBase });
+  const outcomes = carried.map(async (ended) => (await ended).map(conceal));
   for (const [index, group] of groups.entries()) {
     const transaction = transactions.get(group);
     const ended = outcomes[index];

@@ -6,6 +6,7 @@ import type { App } from '../../../core/app.ts';
 import { recordTimeline } from '../../../history/events/record.ts';
 import { type Deferral, openDeferral } from '../../../identity/warming/deferral.ts';
 import type { RouteSender } from '../../../mail/smtp/route.ts';
+import { serviceOrganizationId } from '../../../platform/runtime/ids.ts';
 import { leaseDelayMs } from '../../../platform/store/changes/lease.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import {
@@ -36,8 +37,9 @@ import type { Lanes } from '../lanes/lanes.ts';
 import type { Shares } from '../lanes/shares.ts';
 import { takeScheduled } from '../schedule/scheduled.ts';
 import { countDropped } from '../settling/outcome-counts.ts';
+import { isLateService } from '../settling/retry.ts';
 import { turnsOf } from './delivery-turns.ts';
-import { endWithRun } from './run-mail.ts';
+import { endUnsent, lateWords } from './end-unsent.ts';
 import { deferredByWarming, readStops, type Stops, stopOfShare } from './stops.ts';
 import { suppressBlocked } from './suppress.ts';
 
@@ -178,8 +180,8 @@ async function claimInTransaction(
 }
 
 /**
- * Ends candidates that must not be sent any more, and returns them: blocked deliveries, and
- * deliveries of cancelled runs.
+ * Ends candidates that must not be sent any more, and returns them: blocked deliveries, late mail of
+ * the service, and deliveries of cancelled runs.
  */
 async function endSome(
   app: App,
@@ -188,8 +190,15 @@ async function endSome(
   candidates: readonly DeliveryRow[],
 ): Promise<DeliveryRow[]> {
   const suppressed = await suppressBlocked(app, trx, candidates);
-  const left = candidates.filter((row) => stops.isCancelled(row) && !suppressed.includes(row));
-  return left.length === 0 ? suppressed : [...suppressed, ...(await endWithRun(app, trx, left))];
+  const left = candidates.filter((row) => !suppressed.includes(row));
+  const now = app.clock.now();
+  const late = left.filter((row) => isLateService(row, now));
+  const ofRuns = left.filter((row) => stops.isCancelled(row));
+  return [
+    ...suppressed,
+    ...(await endUnsent(app, trx, late, lateWords)),
+    ...(await endUnsent(app, trx, ofRuns)),
+  ];
 }
 
 /** Lanes and shares with waiting deliveries and free room when the claim began. */
@@ -266,7 +275,8 @@ interface Judges {
 
 /**
  * Tells whether a delivery may be attempted now, by the stops, the warming of the domain, the lane
- * and the share. At the age limit only stops can still prevent the last attempt.
+ * and the share. At the age limit only stops can still prevent the last attempt, and nothing stops
+ * mail of the service.
  */
 async function goesNow(
   trx: Db,
@@ -291,7 +301,8 @@ async function goesNow(
   if (lane === null) return true;
   const admitted = lanes.admit(lane, organizationId);
   const admission = admitted.goes ? shares.admit(organizationId, row.sender_domain) : admitted;
-  if (admission.goes || now >= row.expires_at) {
+  const mustGo = now >= row.expires_at || organizationId === serviceOrganizationId;
+  if (admission.goes || mustGo) {
     lanes.begun(lane, id);
     shares.begun(id, organizationId);
     return true;

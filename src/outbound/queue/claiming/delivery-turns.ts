@@ -1,7 +1,7 @@
 // Fair turns (start-time fair queuing): every ready delivery has a turn, and claims follow the
 // turns. An organization's next message comes a round after the last message. So a million messages
 // of an organization never precede a single message of another organization. The sending domains
-// share the rounds of their organization.
+// share the rounds of their organization. Mail of the service comes a round before all other mail.
 //
 // Each campaign run has a separate flow, so that a direct send leaves before the backlog of a run.
 // The runs of an organization together share the rounds like a fraction of a domain, and evenly
@@ -17,6 +17,7 @@
 // daemons are, and how many daemons serve the flow (learned-turns.ts): turns end with a mark of the
 // process. n daemons take n rounds at a time each.
 import type { App } from '../../../core/app.ts';
+import { serviceOrganizationId } from '../../../platform/runtime/ids.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
@@ -109,6 +110,7 @@ export class DeliveryTurns {
     firstTurn: number | null,
   ): number {
     const present = Math.max(firstTurn ?? 0, firstTurn === null ? this.#served : 0);
+    if (organization_id === serviceOrganizationId) return this.#marked(present - round);
     return campaign_run_id === null
       ? this.#nextDirect(organization_id, sender_domain, present)
       : this.#nextOfRun(organization_id, campaign_run_id, present);

@@ -13,7 +13,7 @@
 //   warming     | warming ORG DOMAIN  | a place in a window of the plan     | rate
 //   run         | run RUN             | the resume of the campaign run      | campaign-paused
 //
-// Mail of a cancelled run ends at the next turn (run-mail.ts). Only mail of runs reads runs.
+// Mail of a cancelled run ends at the next turn (end-unsent.ts). Only mail of runs reads runs.
 //
 // Several stops may apply to a delivery. They are checked in this order, and again at the next
 // turn. Holds and resumes, of runs too: desk/; quotas: scheduled.ts; shares: lanes/shares.ts;

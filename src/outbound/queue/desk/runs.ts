@@ -6,7 +6,7 @@ import type { App } from '../../../core/app.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { countQueuedOfRun, lockQueuedOfRun } from '../../deliveries/run-queries.ts';
 import { lockMessages } from '../../messages/queries.ts';
-import { endWithRun } from '../claiming/run-mail.ts';
+import { endUnsent } from '../claiming/end-unsent.ts';
 import { stopOfRun } from '../claiming/stops.ts';
 import { countDropped } from '../settling/outcome-counts.ts';
 import { emptyLane } from './queue-walk.ts';
@@ -29,7 +29,7 @@ export async function cancelRun(app: App, trx: Db, runId: string, limit: number)
     trx,
     rows.map((row) => row.message_id),
   );
-  const ended = await endWithRun(app, trx, rows);
+  const ended = await endUnsent(app, trx, rows);
   if (ended.length > 0) await countDropped(app, trx, ended);
   return ended.length;
 }

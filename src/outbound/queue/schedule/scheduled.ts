@@ -34,7 +34,7 @@ import {
   putOffScheduled,
 } from '../../deliveries/scheduled-queries.ts';
 import { findMessageRows, lockMessages, type MessageRow } from '../../messages/queries.ts';
-import { endWithRun } from '../claiming/run-mail.ts';
+import { endUnsent } from '../claiming/end-unsent.ts';
 import { readPauses, readRunStops, stopOfQuota } from '../claiming/stops.ts';
 import { changeQueue } from '../desk/queue-walk.ts';
 import { countDropped } from '../settling/outcome-counts.ts';
@@ -201,7 +201,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
     const refusal = refusalOf(send);
     const [first] = rows;
     if (first && runs.isCancelled(first)) {
-      cancelled.push(...(await endWithRun(app, trx, rows)));
+      cancelled.push(...(await endUnsent(app, trx, rows)));
     } else if (first && (pauses.on(first, now) ?? runs.on(first, now))) {
       await putOff(trx, rows, (row) => pauses.on(row, now) ?? runs.on(row, now));
     } else if (waitMs > 0) {

@@ -1,6 +1,6 @@
 // Counts accepted mail and outcomes: translates rows of the queue into observations of
 // src/identity/reputation and into counters of campaign runs. Simulator mail counts as mail, but
-// not for health.
+// not for health; mail of the service does neither.
 
 import type { App } from '../../../core/app.ts';
 import { recordHolds } from '../../../identity/domains/holds.ts';
@@ -11,6 +11,7 @@ import type { Tally } from '../../../identity/reputation/metrics.ts';
 import { findSenderByEmail } from '../../../identity/senders/queries.ts';
 import { simulatedOutcome } from '../../../mail/smtp/route.ts';
 import { foldAddress } from '../../../platform/net/address.ts';
+import { serviceOrganizationId } from '../../../platform/runtime/ids.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import type { RunTally } from '../../../run-ledger/counter-queries.ts';
 import { countRun } from '../../../run-ledger/counters.ts';
@@ -98,7 +99,10 @@ export async function countEnded(
     ),
   );
   const telling = ended.filter(
-    ({ delivery, isOwnFault }) => !isOwnFault && simulatedOutcome(delivery.email) === null,
+    ({ delivery, isOwnFault }) =>
+      !isOwnFault &&
+      simulatedOutcome(delivery.email) === null &&
+      delivery.organization_id !== serviceOrganizationId,
   );
   countEndsOfRuns(trx, ended, telling);
   const identities = new Map<string, string | null>();

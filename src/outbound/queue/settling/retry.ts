@@ -1,6 +1,9 @@
 // The retry schedule: fixed delays after each attempt with ±10 % jitter, until the age limit. The
 // last delay repeats. An attempt before its planned time, by hand or because a server could be
-// reached again, does not change the schedule: the planned attempt follows.
+// reached again, does not change the schedule: the planned attempt follows. Mail of the service has
+// a short schedule of its own.
+import type { App } from '../../../core/app.ts';
+import { serviceOrganizationId } from '../../../platform/runtime/ids.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 
 const minuteMs = 60_000;
@@ -12,6 +15,24 @@ export interface RetrySchedule {
   /** Minutes, fractions allowed; never empty. */
   readonly scheduleMinutes: readonly number[];
   readonly maxAgeHours: number;
+}
+
+/** Attempts at 0, 1, 3, 7 and 12 minutes. */
+const ofService: RetrySchedule = { scheduleMinutes: [1, 2, 4, 5], maxAgeHours: 12 / 60 };
+/** Age from which mail of the service gets no attempt, not even after a stop of the daemon. */
+const serviceLivesMs = 15 * minuteMs;
+
+/** Returns the schedule for mail of an organization. */
+export function scheduleOf({ config }: App, organizationId: string): RetrySchedule {
+  return organizationId === serviceOrganizationId ? ofService : config.delivery.retry;
+}
+
+/** Tells whether a delivery is mail of the service that comes too late. */
+export function isLateService(
+  row: Pick<DeliveryRow, 'organization_id' | 'created_at'>,
+  now: number,
+): boolean {
+  return row.organization_id === serviceOrganizationId && now - row.created_at > serviceLivesMs;
 }
 
 function baseDelayMs({ scheduleMinutes }: RetrySchedule, attemptCount: number): number {
@@ -28,7 +49,7 @@ export function retryDelayMs(
   attemptCount: number,
   spread: number,
 ): number {
-  const factor = 1 + jitter * (2 * spread - 1);
+  const factor = schedule === ofService ? 1 : 1 + jitter * (2 * spread - 1);
   return Math.round(baseDelayMs(schedule, attemptCount) * factor);
 }
 

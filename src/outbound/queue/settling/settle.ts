@@ -36,7 +36,7 @@ import { engageSimulated } from '../../tracking/engage.ts';
 import { withoutToken } from '../attempting/return-path.ts';
 import { waitAfter } from './absence.ts';
 import { countEnded, type EndedDelivery } from './outcome-counts.ts';
-import { planNext, retryDelayMs } from './retry.ts';
+import { planNext, retryDelayMs, scheduleOf } from './retry.ts';
 import { recordRunAttempt } from './run-attempts.ts';
 
 const attemptsKept = 20;
@@ -281,19 +281,19 @@ function planDeferred(
   now: number,
 ): { change: DeliveryChange; steps: Step[] } {
   const { delivery, spread = app.random.float() } = judged.settlement;
+  const schedule = scheduleOf(app, delivery.organization_id);
   if (now >= delivery.expires_at) {
     const error = errorOf(judged, outcome);
-    const hours = app.config.delivery.retry.maxAgeHours;
     const attempts = `${delivery.attempt_count} ${delivery.attempt_count === 1 ? 'attempt' : 'attempts'}`;
     const change = {
       ...ended(judged, 'failed', now),
       ...error,
-      error_message: `Given up after ${attempts} in ${hours} h: ${error.error_message}`,
+      error_message: `Given up after ${attempts} in ${schedule.maxAgeHours} h: ${error.error_message}`,
     };
     return { change, steps: [{ eventType: 'failed', status: 'failed', isOutcome: true }] };
   }
   const next = planNext(delivery, now, (planned) => {
-    const delayMs = retryDelayMs(app.config.delivery.retry, planned, spread);
+    const delayMs = retryDelayMs(schedule, planned, spread);
     return waitAfter(outcome.reply, delivery, delayMs, now);
   });
   const change: DeliveryChange = {

@@ -30,7 +30,7 @@ import {
 } from '../../../platform/errors.ts';
 import { hashOfToken } from '../../../platform/runtime/tokens.ts';
 import type { Db } from '../../../platform/store/db.ts';
-import { proofUrl } from '../../queue/carrier/proof-link.ts';
+import { mailedUrl } from '../../queue/carrier/mailed-link.ts';
 import { type AcceptRequest, acceptAll } from '../accept.ts';
 import { recentOf } from '../send.ts';
 import { serviceMail } from '../service-mail.ts';
@@ -96,7 +96,7 @@ async function mailProof(
     senderId: row.id,
     email: row.email,
     asker: asker?.name ?? '',
-    url: proofUrl(app),
+    url: mailedUrl(app, '/verify/'),
   });
   const times = await nextProofMail(app, trx, row);
   if (times instanceof RateLimitedError) return times;
@@ -175,7 +175,7 @@ async function prove(
 }
 
 // The mail that asks an address for proof. The stored content has a link without the token. The
-// token is inserted only into the copy that is sent (src/outbound/queue/carrier/proof-link.ts), so
+// token is inserted only into the copy that is sent (src/outbound/queue/carrier/mailed-link.ts), so
 // that a reader of the stored message cannot prove the address.
 
 interface ProofMail {

@@ -116,6 +116,8 @@ create table persons (
   oidc_issuer text, oidc_client text, oidc_subject text, bound_at bigint,
   -- Time at which the operator allowed a mailed link to add a passkey.
   new_start_at bigint,
+  -- A change of address: the asked address, or the former one and the time of the change.
+  new_email text, former_email text, moved_at bigint,
   unique (oidc_issuer, oidc_client, oidc_subject)
 );
 
@@ -214,4 +216,41 @@ create table used_challenges (
   used_at bigint not null
 ) ${clustered};
 create index used_challenges_by_time on used_challenges (used_at);
+
+-- A mailed link of a person (src/access/sessions/mailed-links.ts).
+create table mailed_links (
+  -- Hash of the token.
+  hash text primary key,
+  person_id text not null references persons,
+  purpose text not null,
+  -- Encrypted token for the copy of the mail that leaves, and the mail.
+  token text, message_id text unique,
+  email text not null,
+  browser text not null, network text not null,
+  asked_at bigint not null,
+  -- Session that asks for a proof.
+  session_hash text,
+  expires_at bigint not null
+) ${clustered};
+create index mailed_links_of_person on mailed_links (person_id);
+create index mailed_links_by_expiry on mailed_links (expires_at);
+
+-- Browsers in which a person signed in before.
+create table known_browsers (
+  -- Hash of person and cookie.
+  hash text primary key,
+  person_id text not null references persons,
+  last_at bigint not null
+) ${clustered};
+create index known_browsers_of_person on known_browsers (person_id);
+create index known_browsers_by_age on known_browsers (last_at);
+
+-- Mails to persons that count for a limit.
+create table sign_in_mails (
+  key text primary key,
+  -- JSON: times.
+  mailed_at text not null,
+  last_mailed_at bigint not null
+) ${clustered};
+create index sign_in_mails_by_age on sign_in_mails (last_mailed_at);
 `;

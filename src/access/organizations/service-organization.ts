@@ -1,0 +1,28 @@
+// The owner of mail that belongs to the service itself: links to sign in, invitations, warnings to
+// persons. It is a hidden row, as every message has an organization. Nobody is its caller, so no
+// route shows its messages; no command and no list names it. The queue shows its deliveries to the
+// operator, like all deliveries.
+//
+//   its mail                   | rule
+//   ---------------------------+----------------------------------------------------------------
+//   quota, pause, hold, block, | do not apply; `delivery.allow` does
+//   warming, health            |
+//   order                      | before all other mail, whatever the limit of the lane
+//   attempts                   | at 0, 1, 3, 7 and 12 minutes; none after 15 minutes
+//   events, receipts, webhooks | none
+//   kept                       | for 7 days
+import type { App } from '../../core/app.ts';
+import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { newOrganizationRow } from './organizations.ts';
+import { findOrganization, insertOrganization } from './queries.ts';
+
+const keptDays = 7;
+
+/** Creates the hidden organization, if the store does not have it yet. */
+export async function holdServiceOrganization(app: App, trx: Db): Promise<void> {
+  if (await findOrganization(trx, serviceOrganizationId)) return;
+  const plain = newOrganizationRow(app, { name: 'service', plan: 'self-hosted' });
+  const id = serviceOrganizationId;
+  await insertOrganization(trx, { ...plain, id, name: id, messages_days: keptDays });
+}

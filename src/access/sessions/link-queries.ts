@@ -1,0 +1,146 @@
+// All SQL on `mailed_links`, `known_browsers` and `sign_in_mails`. Rows only, no decisions.
+import { type Db, fromJson, tables, toJson } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+
+/** What a mailed link does once its button is pressed. */
+export type LinkPurpose = 'sign-in' | 'proof' | 'address' | 'take-back' | 'end-sessions';
+
+export interface MailedLinkRow {
+  /** Hash of the token. */
+  hash: string;
+  person_id: string;
+  purpose: LinkPurpose;
+  /** Encrypted token for the copy of the mail; null for a link that a command printed. */
+  token: string | null;
+  message_id: string | null;
+  /** Address to which it was mailed. */
+  email: string;
+  /** Browser, network and time of the request. */
+  browser: string;
+  network: string;
+  asked_at: number;
+  /** Session that asks for a proof. */
+  session_hash: string | null;
+  expires_at: number;
+}
+
+interface LinkTables {
+  mailed_links: MailedLinkRow;
+  known_browsers: { hash: string; person_id: string; last_at: number };
+  sign_in_mails: { key: string; mailed_at: string; last_mailed_at: number };
+}
+
+const own = ownTables<LinkTables>();
+
+export async function insertMailedLink(db: Db, row: MailedLinkRow): Promise<void> {
+  await tables<LinkTables>(db).insertInto('mailed_links').values(row).execute();
+}
+
+/** Gives a link the id of its mail. */
+export const setLinkMail = own.run((db, hash: string, messageId: string) =>
+  db.updateTable('mailed_links').set({ message_id: messageId }).where('hash', '=', hash),
+);
+
+export const findMailedLink = own.first((db, hash: string) =>
+  db.selectFrom('mailed_links').selectAll().where('hash', '=', hash),
+);
+
+export const findLinkOfMail = own.first((db, messageId: string) =>
+  db.selectFrom('mailed_links').selectAll().where('message_id', '=', messageId),
+);
+
+/** Deletes a link, and returns it: of two callers only the first gets it. */
+export function takeMailedLink(db: Db, hash: string): Promise<MailedLinkRow | undefined> {
+  return tables<LinkTables>(db)
+    .deleteFrom('mailed_links')
+    .where('hash', '=', hash)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Counts the links of a person that sign in or prove, and still work. */
+export const countOpenLinks = own.first(
+  (db, personId: string, now: number) =>
+    db
+      .selectFrom('mailed_links')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('person_id', '=', personId)
+      .where('purpose', 'in', ['sign-in', 'proof'])
+      .where('expires_at', '>', now),
+  (row) => Number(row?.count ?? 0),
+);
+
+export const deleteLinksOfPerson = own.run((db, personId: string) =>
+  db.deleteFrom('mailed_links').where('person_id', '=', personId),
+);
+
+export const deleteLinksForPurpose = own.run((db, personId: string, purpose: LinkPurpose) =>
+  db.deleteFrom('mailed_links').where('person_id', '=', personId).where('purpose', '=', purpose),
+);
+
+export const deleteMailedLinksBefore = own.run((db, now: number) =>
+  db.deleteFrom('mailed_links').where('expires_at', '<', now),
+);
+
+/** Tells whether the person signed in from this browser before. */
+export const findKnownBrowser = own.first((db, hash: string) =>
+  db.selectFrom('known_browsers').select('last_at').where('hash', '=', hash),
+);
+
+/** Stores or renews a browser of a person. */
+export async function putKnownBrowser(db: Db, row: LinkTables['known_browsers']): Promise<void> {
+  await tables<LinkTables>(db)
+    .insertInto('known_browsers')
+    .values(row)
+    .onConflict((conflict) => conflict.column('hash').doUpdateSet({ last_at: row.last_at }))
+    .execute();
+}
+
+export const countBrowsers = own.first(
+  (db, personId: string) =>
+    db
+      .selectFrom('known_browsers')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('person_id', '=', personId),
+  (row) => Number(row?.count ?? 0),
+);
+
+export const deleteBrowsersOfPerson = own.run((db, personId: string) =>
+  db.deleteFrom('known_browsers').where('person_id', '=', personId),
+);
+
+export const deleteBrowsersBefore = own.run((db, before: number) =>
+  db.deleteFrom('known_browsers').where('last_at', '<', before),
+);
+
+/** Returns the times of the mails of a limit. Locks the row until the end of the transaction. */
+export async function lockMailTimes(db: Db, key: string): Promise<number[]> {
+  await tables<LinkTables>(db)
+    .insertInto('sign_in_mails')
+    .values({ key, mailed_at: '[]', last_mailed_at: 0 })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .execute();
+  const { mailed_at } = await tables<LinkTables>(db)
+    .updateTable('sign_in_mails')
+    .set(({ ref }) => ({ last_mailed_at: ref('last_mailed_at') }))
+    .where('key', '=', key)
+    .returning('mailed_at')
+    .executeTakeFirstOrThrow();
+  return fromJson<number[]>(mailed_at) ?? [];
+}
+
+export async function setMailTimes(
+  db: Db,
+  key: string,
+  times: readonly number[],
+): Promise<void> {
+  await tables<LinkTables>(db)
+    .updateTable('sign_in_mails')
+    .set({ mailed_at: toJson(times) ?? '[]', last_mailed_at: times.at(-1) ?? 0 })
+    .where('key', '=', key)
+    .execute();
+}
+
+export const deleteMailTimesBefore = own.run((db, before: number) =>
+  db.deleteFrom('sign_in_mails').where('last_mailed_at', '<', before),
+);

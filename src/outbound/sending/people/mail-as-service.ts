@@ -1,0 +1,69 @@
+// Mail to persons. It belongs to the service, and not to an organization
+// (src/access/organizations/service-organization.ts).
+import { operatorOf } from '../../../access/keys/roles.ts';
+import { holdServiceOrganization } from '../../../access/organizations/service-organization.ts';
+import type { App } from '../../../core/app.ts';
+import { ServiceError, ValidationError } from '../../../platform/errors.ts';
+import { serviceOrganizationId } from '../../../platform/runtime/ids.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { type MailedPath, mailedUrl } from '../../queue/carrier/mailed-link.ts';
+import { type AcceptRequest, acceptAll, type Refused } from '../accept.ts';
+import { recentOf } from '../send.ts';
+import { type ServiceWords, serviceMail } from '../service-mail.ts';
+
+/** A mail to a person. */
+export interface PersonMail {
+  /** A stored address; never the address that somebody typed. */
+  to: string;
+  words: ServiceWords;
+  /** Path of the link before its token; null for mail without a link. */
+  path: MailedPath | null;
+}
+
+/** Returns the request that puts a mail to a person into the queue. */
+export function personMail(
+  app: App,
+  { to, words, path }: PersonMail,
+): AcceptRequest & { onBehalfOf: string } {
+  const { from } = app.config.console.signIn;
+  return serviceMail({
+    caller: operatorOf(serviceOrganizationId),
+    to: { email: to },
+    onBehalfOf: to,
+    name: '',
+    words: () => words,
+    url: path && mailedUrl(app, path),
+    ...(from !== null && { from: { email: from } }),
+  });
+}
+
+/** Checks of the sender of the service, whose remedy is in the configuration. */
+const senderChecks: readonly (string | undefined)[] = ['sender', 'local-sender'];
+
+/** Returns the refusal of a mail to a person, which names the key of the configuration. */
+export function refusalOfMail({ check, error }: Refused): ServiceError {
+  if (!senderChecks.includes(check)) return error;
+  return ValidationError.of('console.signIn.from', error.message);
+}
+
+/** Puts a mail to a person into the queue. Returns its id. @throws the refusal of the mail */
+export async function mailAsService(app: App, trx: Db, mail: PersonMail): Promise<string> {
+  await holdServiceOrganization(app, trx);
+  const [result] = await acceptAll(app, trx, recentOf(app, trx), [personMail(app, mail)]);
+  if (!result) throw new Error('a mail to a person was left without an answer');
+  if ('message' in result) return result.message.id;
+  throw refusalOfMail(result);
+}
+
+/** Runs work whose mail may be refused. Logs a refusal, and returns null for it. */
+export async function unlessRefused<T>(
+  app: App,
+  what: string,
+  work: Promise<T>,
+): Promise<T | null> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error;
+    app.log.warn({ reason: error.message }, `${what} was not mailed`);
+    return null;
+  });
+}
