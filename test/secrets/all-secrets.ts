@@ -1,5 +1,8 @@
 // A store with every kind of encrypted text, and a reader of all of them.
 import { sql } from 'kysely';
+import { newPerson } from '../../src/access/members/persons.ts';
+import { insertPerson } from '../../src/access/members/queries.ts';
+import { makeMailedLink } from '../../src/access/sessions/mailed-links.ts';
 import type { App } from '../../src/core/app.ts';
 import { objectKeyContext } from '../../src/core/blobs/blobs.ts';
 import { insertObject } from '../../src/core/blobs/queries.ts';
@@ -38,6 +41,10 @@ export async function storeAllSecrets(test: TestApp): Promise<void> {
     await holdRootKey(app, trx);
     const sender = await findDefaultSender(trx, organizationId);
     if (sender) await startProof(app, trx, sender, { messageId: app.newId('message'), times: [] });
+    const person = newPerson(app, 'ada@people.example');
+    await insertPerson(trx, person);
+    const link = { personId: person.id, purpose: 'sign-in', email: person.email } as const;
+    await makeMailedLink(app, trx, { ...link, browser: 'Firefox', address: '203.0.113.9' }, true);
     const host = await findHostOfDomain(trx, domainId);
     const sealed = (text: string) => app.secrets.encrypt(text, keyContext({ id: host?.id ?? '' }));
     await updateHost(trx, host?.id ?? '', {

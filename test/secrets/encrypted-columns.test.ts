@@ -15,6 +15,7 @@ const byText = (a = '', b = '') => (a < b ? -1 : 1);
  * table.
  */
 const callers: Readonly<Record<string, string[]>> = {
+  'access/sessions/mailed-links.ts': ['mailed_links.token'],
   'core/blobs/blobs.ts': ['blob_objects.sealed_key'],
   'receipts/keys.ts': ['receipt_keys.private_key'],
   'identity/domains/domains.ts': ['domain_keys.private_key'],
