@@ -3,11 +3,11 @@
 // route shows its messages; no command and no list names it. The queue shows its deliveries to the
 // operator, like all deliveries.
 //
-//   its mail                   | rule
+//   mail of the service        | rule
 //   ---------------------------+----------------------------------------------------------------
 //   quota, pause, hold, block, | do not apply; `delivery.allow` does
 //   warming, health            |
-//   order                      | before all other mail, whatever the limit of the lane
+//   order                      | before all mail of organizations, beyond the limit of the lane
 //   attempts                   | at 0, 1, 3, 7 and 12 minutes; none after 15 minutes
 //   events, receipts, webhooks | none
 //   kept                       | for 7 days

@@ -2,7 +2,7 @@
 import { type Db, fromJson, tables, toJson } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** What a mailed link does once its button is pressed. */
+/** Purpose of a mailed link: the effect of the button. */
 export type LinkPurpose = 'sign-in' | 'proof' | 'address' | 'take-back' | 'end-sessions';
 
 export interface MailedLinkRow {

@@ -1,5 +1,5 @@
 // Limits on mails to persons. They count mails that were made, not requests, so an unknown address
-// uses nothing up. Whoever asks is not answered differently at a limit.
+// uses nothing up. The answer to a request is the same at a limit.
 //
 //   mail           | limit                                     | within
 //   ---------------+-------------------------------------------+---------
@@ -23,7 +23,7 @@ interface MailLimit {
   withinMs: number;
 }
 
-/** Who asks for a mail to sign in. */
+/** A visitor who asks for a mail to sign in. */
 export interface MailAsker {
   /** Address of the person. */
   email: string;

@@ -5,7 +5,7 @@
 //   purpose      | lives      | its button
 //   -------------+------------+---------------------------------------------------------------
 //   sign-in      | 15 minutes | begins a session
-//   proof        | 15 minutes | proves who is at the browser, in the session that asked
+//   proof        | 15 minutes | proves the person at the browser, in the session that asked
 //   address      | 15 minutes | gives the person the address that the mail reached
 //   take-back    | 7 days     | stops or takes back a change of address, and ends all sessions
 //   end-sessions | 7 days     | ends all sessions
@@ -57,7 +57,7 @@ export interface MailedLink {
 
 /** A link to make. */
 export interface LinkToMake extends Pick<MailedLink, 'personId' | 'purpose' | 'email' | 'browser'> {
-  /** Address of the visitor who asks. */
+  /** Address of the visitor. */
   address: string;
   sessionHash?: string | null;
 }

@@ -1,6 +1,6 @@
 // The link with a token in mail of the service: a proof of an address, a link to sign in, an
-// invitation. Only the copy that is sent contains the token. The stored message does not, as
-// whoever may read it could use the link.
+// invitation. Only the copy that is sent contains the token. The stored message does not, as a
+// reader of the message could use the link.
 import { tokenOfInvitation } from '../../../access/members/invitations.ts';
 import { tokenOfLinkMail } from '../../../access/sessions/mailed-links.ts';
 import type { App } from '../../../core/app.ts';
@@ -31,7 +31,7 @@ export function mailedUrl(app: App, path: MailedPath): string {
   return `${app.publicUrl.current.replace(/\/$/, '')}${path}${standIn}`;
 }
 
-/** A request for the copy that is sent, and what may be stored of the answers to it. */
+/** A request for the copy that is sent, and a filter for the answers to it. */
 interface Copy {
   request: ComposeRequest;
   /** Returns an outcome without the token, which a server may quote. */

@@ -180,8 +180,8 @@ async function claimInTransaction(
 }
 
 /**
- * Ends candidates that must not be sent any more, and returns them: blocked deliveries, late mail of
- * the service, and deliveries of cancelled runs.
+ * Ends candidates that must not be sent any more, and returns them: blocked deliveries, late mail
+ * of the service, and deliveries of cancelled runs.
  */
 async function endSome(
   app: App,

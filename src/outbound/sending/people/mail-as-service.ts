@@ -37,7 +37,7 @@ export function personMail(
   });
 }
 
-/** Checks of the sender of the service, whose remedy is in the configuration. */
+/** Checks of the sender of the service. The remedy is in the configuration. */
 const senderChecks: readonly (string | undefined)[] = ['sender', 'local-sender'];
 
 /** Returns the refusal of a mail to a person, which names the key of the configuration. */
@@ -55,7 +55,7 @@ export async function mailAsService(app: App, trx: Db, mail: PersonMail): Promis
   throw refusalOfMail(result);
 }
 
-/** Runs work whose mail may be refused. Logs a refusal, and returns null for it. */
+/** Runs work with a mail that may be refused. Logs a refusal, and returns null for it. */
 export async function unlessRefused<T>(
   app: App,
   what: string,

@@ -1,5 +1,5 @@
-// Mails links to sign in. Whoever asks is answered before the address is looked up, so neither the
-// answer nor its time shows whether the address is known. What was asked waits in memory.
+// Mails links to sign in. A visitor is answered before the address is looked up, so neither the
+// answer nor the time of it shows whether the address is known. Requests wait in memory.
 //
 //   the address                                             | then
 //   --------------------------------------------------------+--------
@@ -41,7 +41,7 @@ export interface LinkRequest extends Asker {
   sessionToken?: string;
 }
 
-/** What became of a request. */
+/** End of a request. */
 type Outcome = 'mailed' | 'unknown' | 'away' | 'open' | 'limit' | 'refused' | 'dropped';
 
 /** Requests of a daemon that wait, and counts for the log. */
@@ -71,7 +71,7 @@ class Waiting {
   }
 
   async #go(): Promise<void> {
-    // The answer to whoever asks goes out first.
+    // The answer to the visitor goes out first.
     await new Promise((resolve) => setImmediate(resolve));
     for (let next = this.#requests.shift(); next; next = this.#requests.shift()) {
       try {
@@ -97,7 +97,7 @@ class Waiting {
 
 const waitingOf = perApp((app: App) => new Waiting(app));
 
-/** Asks for a link. Returns at once, whoever has the address; a mail follows if somebody has it. */
+/** Asks for a link. Returns at once; a mail follows if a person has the address. */
 export function askForLink(app: App, request: LinkRequest): void {
   waitingOf(app).add(request);
 }
@@ -174,7 +174,7 @@ function wordsOf(
 }
 
 /**
- * Mails a link to a person who did not sign in for 90 days, because an owner asks for it.
+ * Mails a link to a person after 90 days without a sign-in, because an owner asks for it.
  * @throws ValidationError on `email` for an address that gets no token; the refusal of the mail
  */
 export async function mailReturn(

@@ -1,4 +1,4 @@
-// Addresses that get no mail with a token. Whoever reads the mailbox of such an address here could
+// Addresses that get no mail with a token. A reader of the mailbox of such an address here could
 // sign in as the person. Asked again at each mail, as mailboxes and domains change.
 //
 //   the address                                    | a token is mailed to it

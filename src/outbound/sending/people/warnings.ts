@@ -63,7 +63,7 @@ export async function greetBrowser(app: App, signedIn: SignedIn): Promise<void> 
   });
 }
 
-/** What the operator did, in the words of the mail. */
+/** Acts of the operator, in the words of the mail. */
 const changes = {
   link: 'made a link that signs in as',
   reset: 'ended the passkeys, the binding and all sessions of',

@@ -4,7 +4,7 @@ import { RateLimitedError, ValidationError } from '../../../platform/errors.ts';
 import { siteOf } from '../../../platform/net/network-address.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 
-/** Who asks for something in a browser. */
+/** A visitor in a browser. */
 export interface Asker {
   /** Words for the browser, such as "Firefox on Windows". */
   browser: string;
