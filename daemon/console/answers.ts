@@ -49,6 +49,12 @@ export function saved({ bytes, contentType, disposition }: Download): Answer {
   return { status: 200, body: bytes, headers };
 }
 
+/** Answers a script of ours. */
+export function jsonAnswer(status: number, body: object): Answer {
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  return { status, body: JSON.stringify(body), headers };
+}
+
 export function refusalView({ status, message, tag, requestId }: Refusal): View {
   return {
     status,

@@ -1,4 +1,4 @@
-// The style, the script and the icon of the console. Their names contain a hash of the bytes, so
+// The style, the scripts and the icon of the console. Their names contain a hash of the bytes, so
 // browsers can cache them for ever.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ export interface Asset {
 export interface AssetUrls {
   style: string;
   script: string;
+  passkeys: string;
   icon: string;
 }
 
@@ -33,6 +34,7 @@ export function readAssets(): Assets {
   };
   const style = put('console.css', 'text/css');
   const script = put('console.js', 'text/javascript');
+  const passkeys = put('passkeys.js', 'text/javascript');
   const icon = put('icon.svg', 'image/svg+xml');
-  return { urls: { style, script, icon }, files };
+  return { urls: { style, script, passkeys, icon }, files };
 }

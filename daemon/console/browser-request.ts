@@ -7,24 +7,27 @@ import { meant } from '../../src/platform/runtime/signs.ts';
 import type { Form } from './page.ts';
 
 export const root = '/console';
-const longestToken = 200;
+const longestValue = 4_096;
 const yearSeconds = 365 * 24 * 3600;
 
 /** Lives of cookies in seconds; null: until the browser closes. */
-const cookies = {
+const lives = {
   /** The token of a session. */
   svc_console: null,
   /** Secret behind the forms of pages without a session. */
   svc_console_form: null,
   /** Knows a browser again that signed in before. */
   svc_console_browser: yearSeconds,
+  /** The way to the provider and back. */
+  svc_console_flow: 600,
 } as const;
 
-export type CookieName = keyof typeof cookies;
+export type CookieName = keyof typeof lives;
 
 /**
  * Cookies of the console. They leave the browser with requests of our own pages alone
- * (`SameSite=Strict`). Under https they have the prefix `__Host-`, so no other host can set them.
+ * (`SameSite=Strict`), except the cookie of the way to the provider and back. Under https they have
+ * the prefix `__Host-`, so no other host can set them.
  */
 export class Cookies {
   readonly #isSecure: boolean;
@@ -45,7 +48,7 @@ export class Cookies {
   read(request: Pick<FastifyRequest, 'headers'>, name: CookieName): string | null {
     const [value, ...more] = this.#valuesOf(request, name);
     if (value === undefined || more.length > 0) return null;
-    return /^[\w-]+$/.test(value) && value.length <= longestToken ? value : null;
+    return /^[\w-]+$/.test(value) && value.length <= longestValue ? value : null;
   }
 
   /** Tells whether a browser sends two cookies of the name of the session. */
@@ -64,10 +67,11 @@ export class Cookies {
 
   /** Returns the header that sets a cookie; an empty value deletes it. */
   write(name: CookieName, value: string): string {
-    const life = value === '' ? 0 : cookies[name];
+    const life = value === '' ? 0 : lives[name];
     const ends = life === null ? '' : `; Max-Age=${life}`;
     const scope = this.#isSecure ? 'Path=/; Secure' : `Path=${root}`;
-    return `${this.nameOf(name)}=${value}; ${scope}; HttpOnly; SameSite=Strict${ends}`;
+    const site = name === 'svc_console_flow' ? 'Lax' : 'Strict';
+    return `${this.nameOf(name)}=${value}; ${scope}; HttpOnly; SameSite=${site}${ends}`;
   }
 }
 

@@ -15,6 +15,7 @@ function documentOf(assets: AssetUrls, title: string, body: Part): string {
       <link rel="icon" type="image/svg+xml" href=${assets.icon} />
       <link rel="stylesheet" href=${assets.style} />
       <script src=${assets.script} defer></script>
+      <script src=${assets.passkeys} type="module"></script>
     </head>
     ${body}
   </html>`);
@@ -38,7 +39,7 @@ export function drawPage(
   asked: Asked,
   view: View,
 ): string {
-  const { caller, config, formToken, timezone } = asked;
+  const { caller, config, formToken, session, timezone } = asked;
   const { by, keyName, roleName } = caller;
   const who = by.kind === 'operator' ? 'operator' : (keyName ?? by.kind);
   const isCapture = config.delivery.mode === 'capture';
@@ -51,11 +52,11 @@ export function drawPage(
     <header>
       <a class="skip" href="#main">Skip to the content</a>
       <a class="home" href="/console">svc</a>
-      <span class="who">${who} (${roleName})</span>
+      <span class="who">${session.organization.name}: ${caller.by.kind === 'member' ? html`<a href="/console/account">${who}</a>` : who} (${roleName})</span>
       <form method="post" action="/console/sign-out">
         <input type="hidden" name="_form" value=${formToken} />
         <button name="all" value="">Sign out</button>
-        ${by.kind !== 'operator' && html`<button name="all" value="1">End all sessions of this key</button>`}
+        ${by.kind === 'key' && html`<button name="all" value="1">End all sessions of this key</button>`}
       </form>
       <button type="button" data-keys="" hidden>Turn single keys off</button>
       ${isCapture && html`<p class="banner">Mail is captured: nothing leaves this machine (delivery.mode).</p>`}

@@ -1,5 +1,6 @@
 // Definition of a page of the console. pages/ has a file for each area.
 import { isBound, refusedPermission } from '../../src/access/keys/constraints.ts';
+import type { Strength } from '../../src/access/sessions/proofs.ts';
 import type { Session } from '../../src/access/sessions/sessions.ts';
 import type { Caller, Right } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -29,6 +30,10 @@ export interface Asked {
   newToken(): string;
   /** Token that forms of the session carry. */
   formToken: string;
+  /** Browser in words, and its address. */
+  visitor: { browser: string; address: string };
+  /** Token by which the browser is known again; null for a new browser. */
+  browserToken: string | null;
   /** Returns the caller of a pasted key; null for a wrong one. */
   authenticate(key: string): Promise<Caller | null>;
   /** Tells whether the caller has this right at some path: pages offer only allowed actions. */
@@ -93,6 +98,8 @@ export interface Page {
   /** Right to see the page; null for a page of every session. */
   needs: Right | null;
   show(asked: Asked): Promise<View | Download>;
+  /** Proofs that its actions ask for; if left out, those of the organization. */
+  strengthOf?(asked: Asked): Promise<Strength>;
   /** Actions by the name in their buttons. */
   actions?: Readonly<Record<string, Action>>;
 }

@@ -2,16 +2,21 @@
 // forms that ask for a fresh proof first.
 import type { FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../src/access/keys/constraints.ts';
-import { dropInput, findInput, keepInput } from '../../src/access/sessions/kept-input.ts';
+import {
+  dropInput,
+  findInput,
+  type KeptInput,
+  keepInput,
+} from '../../src/access/sessions/kept-input.ts';
 import { switchOrganization } from '../../src/access/sessions/person-sessions.ts';
 import { freshMs, lastProofAt } from '../../src/access/sessions/proofs.ts';
 import { endSession, endSessionsOfKey, type Session } from '../../src/access/sessions/sessions.ts';
 import { newToken } from '../../src/platform/runtime/tokens.ts';
 import type { AskRoute } from '../http/faces.ts';
 import { visitorOf } from '../http/visitor.ts';
-import { type Answer, refusalView, saved, seeOther } from './answers.ts';
+import { type Answer, jsonAnswer, refusalView, saved, seeOther } from './answers.ts';
 import { type Download, queryOf, Refusal, refusalOf } from './api.ts';
-import { meantIn, nextPath, root, sessionFormToken } from './browser-request.ts';
+import { browserIn, meantIn, nextPath, root, sessionFormToken } from './browser-request.ts';
 import { drawPage } from './layout.ts';
 import {
   type Action,
@@ -24,9 +29,12 @@ import {
 } from './page.ts';
 import { pages } from './pages/pages.ts';
 import { showProofs } from './person/asks-again.ts';
+import { passkeyQuestion } from './person/own-passkeys.ts';
 import { type Site, sentence } from './site.ts';
 
 const proofPath = '/asks-again';
+/** Paths that a session opens without the proof that the organization asks for. */
+const personPaths: readonly string[] = [proofPath, '/account'];
 
 /** Answers a request of a session. A posted form was checked to be of this session. */
 export async function answerSignedIn(
@@ -52,7 +60,12 @@ export async function answerSignedIn(
     return { status: view.status ?? 200, body: drawPage(site.assets.urls, pages, asked, view) };
   };
   try {
-    if (!session.isStrongEnough && path !== proofPath) return draw(await showProofs(asked));
+    if (isPost && path === '/passkey-question') {
+      return jsonAnswer(200, await passkeyQuestion(asked, form));
+    }
+    if (!session.isStrongEnough && !personPaths.includes(path)) {
+      return draw(await showProofs(asked));
+    }
     const isKept = isPost && form['_kept'] === '1';
     const sent = isKept ? await takeKept(asked) : form;
     const done = sent ? await answered(asked, isPost ? sent : null) : root + proofPath;
@@ -69,7 +82,7 @@ async function signOut({ app, cookies }: Site, session: Session, form: Form): Pr
 }
 
 function askedBy(site: Site, request: FastifyRequest, session: Session, path: string): Asked {
-  const { app, ask } = site;
+  const { app, ask, cookies } = site;
   const { caller, token, organization } = session;
   const asker = { caller, peer: visitorOf(app, request.raw), requestId: request.id };
   const askRoute: AskRoute = (way, { query = {}, ...input } = {}) =>
@@ -87,6 +100,8 @@ function askedBy(site: Site, request: FastifyRequest, session: Session, path: st
     params: findPage(path)?.params ?? {},
     query: meantIn(request.query),
     formToken: sessionFormToken(token, caller.organizationId),
+    visitor: { browser: browserIn(request), address: asker.peer },
+    browserToken: cookies.read(request, 'svc_console_browser'),
     authenticate: (key) => site.authenticator.authenticate(key),
     may: (right) => mayAsk(caller, right),
   };
@@ -100,19 +115,23 @@ async function answered(asked: Asked, form: Form | null): Promise<string | View 
   const action = actionOf(page, form);
   refuseWithout(asked, action);
   const { session, now } = asked;
-  const isFresh = now - lastProofAt(session.proofs, session.strength) < freshMs;
-  return action.asks === undefined || isFresh
-    ? action.run(asked, form)
-    : keep(asked, form, action.asks);
+  if (action.asks === undefined) return action.run(asked, form);
+  const strength = (await page.strengthOf?.(asked)) ?? session.strength;
+  const isFresh = now - lastProofAt(session.proofs, strength) < freshMs;
+  return isFresh ? action.run(asked, form) : keep(asked, form, { asks: action.asks, strength });
 }
 
 /** Keeps a form until a fresh proof. Returns the path of the page that asks for it. */
-async function keep(asked: Asked, form: Form, asks: string): Promise<string> {
+async function keep(
+  asked: Asked,
+  form: Form,
+  proof: Pick<KeptInput, 'asks' | 'strength'>,
+): Promise<string> {
   const { app, session, path, query, caller } = asked;
   const { _form: _, ...fields } = form;
   const { organizationId } = caller;
   const search = new URLSearchParams(query).toString();
-  const input = { organizationId, path, search, fields, asks };
+  const input = { organizationId, path, search, fields, ...proof };
   if (await keepInput(app, session.token, input)) return root + proofPath;
   const message = 'This form is larger than 64 KB. Sign in again, then send it within 15 minutes.';
   throw new Refusal(413, { message }, '');

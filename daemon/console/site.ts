@@ -72,8 +72,12 @@ export async function readFields(
 }
 
 /** Returns the fields of a form without a session; null unless a page for this browser sent it. */
-export async function readOwnForm(site: Site, request: FastifyRequest): Promise<Form | null> {
-  const form = await readFields(site, request);
+export async function readOwnForm(
+  site: Site,
+  request: FastifyRequest,
+  mostBytes?: number,
+): Promise<Form | null> {
+  const form = await readFields(site, request, mostBytes);
   const secret = site.cookies.read(request, 'svc_console_form');
   const isOwn = form && secret !== null && isSame(form['_form'] ?? '', formTokenOf(secret));
   return isOwn ? form : null;

@@ -19,6 +19,15 @@ const asking: Readonly<Record<string, readonly string[]>> = {
     '/webhooks/:id secret',
     '/extensions/:id rotate',
   ],
+  'passkeys, provider and address': [
+    '/account beginPasskey',
+    '/account addPasskey',
+    '/account renamePasskey',
+    '/account removePasskey',
+    '/account bind',
+    '/account unbind',
+    '/account address',
+  ],
   webhooks: [
     '/webhooks make',
     '/webhooks/:id change',

@@ -18,6 +18,7 @@ import { consoleWorld, elementsOf, type World } from './world.ts';
 const assets = {
   style: '/console/assets/x.css',
   script: '/console/assets/x.js',
+  passkeys: '/console/assets/passkeys.js',
   icon: '/console/assets/x.svg',
 };
 const instant = /^\d{4}-\d\d-\d\d(?:T|$)/;
@@ -85,6 +86,8 @@ function askedFor(url: string, params: Record<string, string>, next: () => strin
       isAlone: false,
       createdAt: 0,
     },
+    visitor: { browser: 'Firefox on Windows', address: '127.0.0.1' },
+    browserToken: null,
     authenticate: async () => null,
     newToken: () => 'token',
     caller,

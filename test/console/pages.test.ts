@@ -126,7 +126,9 @@ describe('strangers’ text', () => {
       for (const { nodeName, attrs = [] } of elementsOf(body)) {
         const attributes = new Map(attrs.map(({ name, value }) => [name, value]));
         if (nodeName === 'script')
-          expect(attributes.get('src')).toMatch(/^\/console\/assets\/console-\w+\.js$/);
+          expect(attributes.get('src')).toMatch(
+            /^\/console\/assets\/(?:console|passkeys)-\w+\.js$/,
+          );
         expect([path, nodeName === 'img']).toEqual([path, false]);
         for (const [name, value] of attributes) {
           expect([path, name]).not.toEqual([path, expect.stringMatching(/^on|^srcdoc$|^style$/)]);

@@ -1,12 +1,23 @@
 // The doors of the console: paths that need no session.
 import { matchPath } from '../page.ts';
 import type { Door } from '../site.ts';
+import { askByMail, linkPage, openLink } from './mailed-link.ts';
 import { open, openPage } from './open.ts';
-import { signInByKey } from './sign-in.ts';
+import { askForPasskey, signInByPasskey } from './passkey.ts';
+import { fromProvider, toProvider } from './provider.ts';
+import { signIn, signInByKey } from './sign-in.ts';
 
 /** Doors by method and path below `/console`. */
 const doors: readonly (readonly [method: 'GET' | 'POST', path: string, answer: Door])[] = [
+  ['GET', '/sign-in', signIn],
   ['POST', '/sign-in', signInByKey],
+  ['POST', '/sign-in/mail', askByMail],
+  ['POST', '/sign-in/passkey', signInByPasskey],
+  ['POST', '/sign-in/passkey/options', askForPasskey],
+  ['GET', '/sign-in/provider', toProvider],
+  ['GET', '/oidc/callback', fromProvider],
+  ['GET', '/link/:token', linkPage],
+  ['POST', '/link/:token', openLink],
   ['GET', '/open/:token', openPage],
   ['POST', '/open/:token', open],
 ];

@@ -1,7 +1,7 @@
 // The sign-in page: a passkey, a mailed link, the provider, and a folded key.
 import type { FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../../src/access/keys/constraints.ts';
-import { beginSession, endSession } from '../../../src/access/sessions/sessions.ts';
+import { beginSession, endSession, findSession } from '../../../src/access/sessions/sessions.ts';
 import { isLoopbackAddress } from '../../../src/platform/net/network-address.ts';
 import { newToken } from '../../../src/platform/runtime/tokens.ts';
 import { visitorOf } from '../../http/visitor.ts';
@@ -16,25 +16,35 @@ import { type Door, plainAnswer, readOwnForm, type Site } from '../site.ts';
 interface Notice {
   status: number;
   problem?: string;
+  /** A sentence of `states`. */
+  state?: keyof typeof states;
 }
 
 /** Sentences on the page, by the state in the query. */
-const states: Readonly<Record<string, readonly [text: string, rest: string]>> = {
+const states = {
   late: [
     'This link does not work any more.',
     'It was used already, or it is older than 15 minutes. Ask for a new one here.',
   ],
   sso: ['The provider did not answer.', 'Nothing is lost: try it again, or come in another way.'],
   out: ['You are signed out.', 'Close the browser too if others use it.'],
-};
+} as const;
 
-export const signIn: Door = async (site, request) => signInPage(site, request, { status: 200 });
+/** Shows the sign-in page. A browser with a session goes on to the wished page at once. */
+export const signIn: Door = async (site, request) => {
+  const { app, authenticator, cookies, workload } = site;
+  const { next } = request.query as Form;
+  const token = next === undefined ? null : cookies.read(request, 'svc_console');
+  const session =
+    token !== null && (await workload.begin(() => findSession(app, authenticator, token)));
+  return session ? seeOther(nextPath(next)) : signInPage(site, request, { status: 200 });
+};
 
 /** Answers with the sign-in page. A sign-in leads back to the requested page. */
 export function signInPage(site: Site, request: FastifyRequest, notice: Notice): Answer {
   const { app, cookies } = site;
   const { link, passkeys, keys, oidc } = app.config.console.signIn;
-  const { state, next: wished } = request.query as Form;
+  const { state = notice.state, next: wished } = request.query as Form;
   const isDoor = request.url.startsWith(`${root}/sign-in`);
   const next = isDoor ? nextPath(wished) : nextPath(request.method === 'GET' ? request.url : root);
   const isFirstVisit = state === undefined && notice.problem === undefined;
@@ -54,8 +64,9 @@ export function signInPage(site: Site, request: FastifyRequest, notice: Notice):
 
 const providerPath = (next: string) => withQuery(`${root}/sign-in/provider`, { next });
 
-function notices({ app }: Site, request: FastifyRequest, { problem }: Notice): Part {
-  const [text, rest] = states[(request.query as Form)['state'] ?? ''] ?? [];
+function notices({ app }: Site, request: FastifyRequest, { problem, state }: Notice): Part {
+  const name = state ?? (request.query as Form)['state'] ?? '';
+  const [text, rest] = Object.hasOwn(states, name) ? states[name as keyof typeof states] : [];
   const isHere = isLoopbackAddress(visitorOf(app, request.raw));
   return html`${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
     ${text !== undefined && html`<p class="news" role="status"><b>${text}</b> ${rest}</p>`}

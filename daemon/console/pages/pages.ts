@@ -1,5 +1,6 @@
 // Every page of the console, in the order of the navigation.
 import type { Page } from '../page.ts';
+import { accountPages } from '../person/account.ts';
 import { asksAgainPages } from '../person/asks-again.ts';
 import { campaignPages } from './campaigns/campaigns.ts';
 import { domainPages } from './domains/domains.ts';
@@ -41,5 +42,6 @@ export const pages: readonly Page[] = [
   ...queuePages,
   ...keyPages,
   ...settingsPages,
+  ...accountPages,
   ...asksAgainPages,
 ];

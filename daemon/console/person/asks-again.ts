@@ -2,18 +2,31 @@
 // form, which waits ten minutes, and sends it by a button once the proof is there.
 //
 //   session of      | proofs
-//   ----------------+-------------------------------------------------------
+//   ----------------+------------------------------------------------------------------------
+//   a person        | a passkey; a mailed link, unless the organization asks for more; the
+//                   | provider
 //   a key           | the key, pasted again
 //   the operator    | a link of `svc open`, for 15 minutes
+import { verifySignIn } from '../../../src/access/passkeys/passkeys.ts';
+import { PasskeyRefusal } from '../../../src/access/passkeys/refusals.ts';
 import { dropInput, findInput, type Waiting } from '../../../src/access/sessions/kept-input.ts';
 import { recordProof } from '../../../src/access/sessions/person-sessions.ts';
-import { freshMs, lastProofAt } from '../../../src/access/sessions/proofs.ts';
+import {
+  freshMs,
+  isAccepted,
+  lastProofAt,
+  type Strength,
+} from '../../../src/access/sessions/proofs.ts';
+import { askForLink } from '../../../src/outbound/sending/people/sign-in.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
+import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
 import { button, field, form, time } from '../parts.ts';
+import { personOf } from './person.ts';
 
+const path = '/console/asks-again';
 const longestShown = 300;
 
 /** Returns the name of a field in words: `expiresAt` is "Expires at". */
@@ -22,9 +35,12 @@ function inWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** Fields that no person typed. */
+const unseen = ['_action', 'credential', 'purpose'];
+
 /** Draws the typed form. */
 function typed({ fields }: Waiting): Part {
-  const given = Object.entries(fields).filter(([name, value]) => name !== '_action' && value);
+  const given = Object.entries(fields).filter(([name, value]) => !unseen.includes(name) && value);
   if (given.length === 0) return null;
   return html`<dl class="facts">${given.map(
     ([name, value]) =>
@@ -33,14 +49,35 @@ function typed({ fields }: Waiting): Part {
 }
 
 /** Draws the proofs that a session can give. */
-function proofs(asked: Asked): Part {
-  const { by } = asked.caller;
-  if (by.kind === 'operator') {
+function proofs(asked: Asked, strength: Strength): Part {
+  const { caller, config, formToken } = asked;
+  if (caller.by.kind === 'operator') {
     return html`<p>Run "svc open" once more on the machine of the service, and open its link in this browser.</p>`;
   }
-  const label = 'The API key that you signed in with';
-  const key = { name: 'key', label, type: 'password', isRequired: true };
-  return form(asked, 'key', 'It is still me', field(key));
+  if (caller.by.kind !== 'member') {
+    const label = 'The API key that you signed in with';
+    const key = { name: 'key', label, type: 'password', isRequired: true };
+    return form(asked, 'key', 'It is still me', field(key));
+  }
+  const { link, passkeys, oidc } = config.console.signIn;
+  const byPasskey = html`<form method="post" action=${path} class="action" data-passkey="/console/passkey-question" hidden>
+    <input type="hidden" name="_form" value=${formToken} />
+    <input type="hidden" name="_action" value="passkey" />
+    <input type="hidden" name="purpose" value="proof" />
+    <input type="hidden" name="credential" />
+    <button class="first">Use a passkey</button>
+  </form>`;
+  const byLink = html`<form method="post" action=${path} class="action">
+    <input type="hidden" name="_form" value=${formToken} />
+    <input type="hidden" name="_action" value="link" />
+    <button class="first">Mail me a link</button>
+  </form>`;
+  const byProvider = html`<a class="button" href="/console/sign-in/provider?for=proof">Continue with ${oidc.label}</a>`;
+  return html`<div class="row">
+    ${passkeys && isAccepted('passkey', strength) && byPasskey}
+    ${link && isAccepted('link', strength) && byLink}
+    ${oidc.issuer !== null && byProvider}
+  </div>`;
 }
 
 async function show(asked: Asked, problem: Part = null): Promise<View> {
@@ -54,28 +91,22 @@ async function show(asked: Asked, problem: Part = null): Promise<View> {
     const text = `The form that waits is of another organization, and you are in ${session.organization.name} now. Nothing was done. Switch back to send it.`;
     return { status: 409, title: 'Another organization', body: html`<p>${text}</p>` };
   }
-  const { asks } = kept;
+  const { asks, strength } = kept;
   const drop = button(asked, { action: 'drop', label: `Do not ${asks}` });
-  const provenAt = lastProofAt(session.proofs, session.strength);
+  const provenAt = lastProofAt(session.proofs, strength);
   if (now - provenAt < freshMs) {
     const label = asks.charAt(0).toUpperCase() + asks.slice(1);
-    // The page of the form answers, so a refusal shows its form again.
-    const target = withQuery(
-      `/console${kept.path}`,
-      Object.fromEntries(new URLSearchParams(kept.search)),
+    const body = together(
+      typed(kept),
+      html`<div class="row">${sending(asked, kept, label)} ${drop}</div>`,
     );
-    const send = html`<form method="post" class="action" action=${target}>
-      <input type="hidden" name="_form" value=${asked.formToken} />
-      <input type="hidden" name="_kept" value="1" />
-      <button class="first">${label}</button>
-    </form>`;
-    const body = together(typed(kept), html`<div class="row">${send} ${drop}</div>`);
     return { title: `It is you. ${label}?`, body };
   }
+  const last = provenAt > 0 && html`Your last proof is of ${time(isoTime(provenAt))}.`;
   const body = together(
     problem,
-    html`<p>Your last proof is of ${time(isoTime(provenAt))}. This needs a proof of the last 15 minutes.</p>`,
-    proofs(asked),
+    html`<p>${last} This needs a proof of the last 15 minutes.</p>`,
+    proofs(asked, strength),
     html`<h2>Your form waits until ${time(isoTime(kept.until))}</h2>`,
     typed(kept),
     html`<p class="note">Nothing is done yet. You see it once more and press the button yourself.</p>`,
@@ -84,11 +115,33 @@ async function show(asked: Asked, problem: Part = null): Promise<View> {
   return { title: `Before you ${asks}: is it still you?`, body };
 }
 
-/** Draws the page of a session that lacks a proof which the organization asks for. */
-export async function showProofs({ session }: Asked): Promise<View> {
-  const text = `${session.organization.name} opens by a passkey or single sign-on alone.`;
-  return { status: 403, title: 'A stronger sign-in is needed', body: html`<p>${text}</p>` };
+/** Draws the button that sends the form. The page of the form answers, so it shows a refusal. */
+function sending({ formToken }: Asked, { path: page, search }: Waiting, label: string): Part {
+  const query = Object.fromEntries(new URLSearchParams(search));
+  return html`<form method="post" class="action" action=${withQuery(`/console${page}`, query)}>
+    <input type="hidden" name="_form" value=${formToken} />
+    <input type="hidden" name="_kept" value="1" />
+    <button class="first">${label}</button>
+  </form>`;
 }
+
+/** Draws the page of a session that lacks a proof which the organization asks for. */
+export async function showProofs(asked: Asked): Promise<View> {
+  const { session, caller } = asked;
+  const { name } = session.organization;
+  const isMember = caller.by.kind === 'member';
+  const way = session.strength === 'provider' ? 'single sign-on' : 'a passkey or single sign-on';
+  const body = together(
+    html`<p>${name} opens by ${way} alone.</p>`,
+    isMember && proofs(asked, session.strength),
+    isMember &&
+      html`<p>No passkey yet? Somebody who joined a short time ago adds the first passkey in <a href="/console/account">My account</a>, where other organizations are too.</p>`,
+    !isMember && html`<p>Pasted keys open no console here. Sign out, then sign in as a person.</p>`,
+  );
+  return { status: 403, title: 'A stronger sign-in is needed', body };
+}
+
+const problemOf = (text: string) => html`<p class="problem" role="alert">${text}</p>`;
 
 export const asksAgainPages: readonly Page[] = [
   {
@@ -102,11 +155,35 @@ export const asksAgainPages: readonly Page[] = [
           const { app, session, caller } = asked;
           const pasted = await asked.authenticate(given['key']?.trim() ?? '');
           if (pasted?.keyId && pasted.keyId === caller.keyId) {
-            await recordProof(app, session.token, 'key');
-            return '/console/asks-again';
+            await recordProof(app, hashOfToken(session.token), 'key');
+            return path;
           }
-          const problem = html`<p class="problem" role="alert">This is not the key that you signed in with.</p>`;
-          return { ...(await show(asked, problem)), status: 401 };
+          const text = 'This is not the key that you signed in with.';
+          return { ...(await show(asked, problemOf(text))), status: 401 };
+        },
+      },
+      passkey: {
+        needs: null,
+        async run(asked, { credential = '' }) {
+          const { app, session } = asked;
+          const { personId } = personOf(asked);
+          const asking = { purpose: 'proof', browser: session.token, personId } as const;
+          const passkey = await verifySignIn(app, asking, credential);
+          if (passkey instanceof PasskeyRefusal) {
+            return { ...(await show(asked, problemOf(passkey.message))), status: 401 };
+          }
+          await recordProof(app, hashOfToken(session.token), 'passkey');
+          return (await findInput(app, session.token)) ? path : '/console';
+        },
+      },
+      link: {
+        needs: null,
+        async run({ app, session, caller, visitor, browserToken }) {
+          const { email } = personOf({ caller });
+          askForLink(app, { email, ...visitor, browserToken, sessionToken: session.token });
+          const body = html`<p>A link is on its way to ${email}. Open it in this browser within 15 minutes, then come back here.</p>
+            <p><a href=${path}>Back to your form</a></p>`;
+          return { title: 'Check your mail', body };
         },
       },
       drop: {

@@ -5,6 +5,7 @@ import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import type { Random } from '../../platform/runtime/random.ts';
 import { hashOfToken } from '../../platform/runtime/tokens.ts';
+import type { Strength } from './proofs.ts';
 import * as queries from './queries.ts';
 
 /** Time for which a form waits. */
@@ -25,6 +26,8 @@ export interface KeptInput {
   fields: Readonly<Record<string, string>>;
   /** The purpose in words such as `make this key`. */
   asks: string;
+  /** Proofs that it asks for. */
+  strength: Strength;
 }
 
 /** A kept form and the time until which it waits, ms since 1970. */

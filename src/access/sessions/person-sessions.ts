@@ -74,14 +74,24 @@ async function placeToOpen(
   return places[0];
 }
 
-/** Records a proof in an open session; `at` is its time, ms since 1970. */
+/** Returns the person, the organization and the proofs of an open session; null for any other. */
+export async function findPersonSession(
+  app: App,
+  hash: string,
+): Promise<{ personId: string; organizationId: string; proofs: Proofs } | null> {
+  const row = await queries.findSession(app.store.db, hash);
+  if (!row?.person_id || isOver(row, 'person', app.clock.now())) return null;
+  const proofs = JSON.parse(row.proofs) as Proofs;
+  return { personId: row.person_id, organizationId: row.organization_id, proofs };
+}
+
+/** Records a proof in an open session; `at` is the time of the proof, ms since 1970. */
 export async function recordProof(
   app: App,
-  token: string,
+  hash: string,
   proof: Proof,
   at = app.clock.now(),
 ): Promise<void> {
-  const hash = hashOfToken(token);
   await app.store.write(async (trx) => {
     const row = await queries.findSession(trx, hash);
     if (!row) return;

@@ -118,7 +118,7 @@ async function follow(
 ): Promise<void> {
   if (place.role === role) return;
   const { id, organization_id: organizationId } = place;
-  const owners = await queries.selectActiveOwners(trx, organizationId);
+  const owners = await queries.selectActiveOwners(trx, organizationId, 2);
   if (owners.length === 1 && owners[0]?.id === id) return;
   const updated_at = app.clock.now();
   if (role === null) await app.hooks.endPlace(app, trx, id);

@@ -1,0 +1,192 @@
+// My account: the person's name and address, the organizations, ways to sign in, and sessions. All
+// of it belongs to the person, but for the name, which is of the place in an organization.
+import { placesOf } from '../../../src/access/members/persons.ts';
+import { findPerson, type MemberRow } from '../../../src/access/members/queries.ts';
+import { findOrganizations } from '../../../src/access/organizations/queries.ts';
+import {
+  endListedSession,
+  endOtherSessions,
+  listSessions,
+} from '../../../src/access/sessions/person-sessions.ts';
+import { strengthOfPerson } from '../../../src/access/sessions/person-strength.ts';
+import type { Proof } from '../../../src/access/sessions/proofs.ts';
+import { unbindPerson } from '../../../src/access/single-sign-on/unbind.ts';
+import { askForAddress } from '../../../src/outbound/sending/people/address.ts';
+import { isoTime } from '../../../src/platform/runtime/clock.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Asked, Page, View } from '../page.ts';
+import { button, facts, field, form, table, time, written } from '../parts.ts';
+import { passkeyActions, passkeys } from './own-passkeys.ts';
+import { noAccount, personOf } from './person.ts';
+
+const path = '/console/account';
+
+const proofNames: Readonly<Record<Proof, string>> = {
+  key: 'by a key',
+  operator: 'by svc open',
+  link: 'by mailed link',
+  passkey: 'by passkey',
+  provider: 'by single sign-on',
+};
+
+async function show(asked: Asked, problem: Part = null): Promise<View> {
+  const { caller } = asked;
+  if (caller.by.kind !== 'member') {
+    return { title: 'My account', body: html`<p>${noAccount}</p>` };
+  }
+  const { email } = caller.by;
+  const body = together(
+    problem,
+    facts({ name: caller.keyName, email, role: caller.roleName }, [
+      ['Name here', 'name'],
+      ['Address', 'email'],
+      ['Role here', 'role'],
+    ]),
+    changeOfAddress(asked),
+    await organizations(asked),
+    await passkeys(asked),
+    await provider(asked),
+    await sessions(asked),
+  );
+  return { title: 'My account', body };
+}
+
+function changeOfAddress(asked: Asked): Part {
+  const email = { name: 'email', label: 'New address', type: 'email', isRequired: true };
+  return html`<details><summary>Change your address</summary>
+    ${form(asked, 'address', 'Mail a link to the new address', field(email))}
+    <p class="note">It counts once you press the button behind that link. Your present address is told, and can stop the change for 7 days.</p>
+  </details>`;
+}
+
+async function organizations(asked: Asked): Promise<Part> {
+  const { app, session, caller } = asked;
+  const places = await placesOf(app.store.db, personOf(asked).personId);
+  const shown = places.filter(
+    ({ organization_id }) => !session.isAlone || organization_id === caller.organizationId,
+  );
+  const ids = shown.map((place) => place.organization_id);
+  const names = new Map(
+    (await findOrganizations(app.store.db, ids)).map(({ id, name }) => [id, name]),
+  );
+  const list = table(
+    asked,
+    { items: shown },
+    [
+      ['Organization', ({ organization_id }) => names.get(organization_id)],
+      ['Role', ({ role }) => role],
+      ['Open it', (place) => opening(asked, place)],
+    ],
+    'You have no organization.',
+  );
+  const alone =
+    session.isAlone &&
+    html`<p class="note">You came by an invitation, so this session opens this organization alone.</p>`;
+  return together(html`<h2>Organizations</h2>`, list, alone);
+}
+
+function opening(asked: Asked, { status, organization_id }: MemberRow): Part {
+  if (organization_id === asked.caller.organizationId) return 'You are here';
+  if (status !== 'active') return 'You are disabled there';
+  return switchButton(asked, organization_id);
+}
+
+/** Draws the button that opens another organization in this session. */
+export function switchButton({ formToken }: Asked, organizationId: string): Part {
+  return html`<form method="post" action="/console/switch" class="action">
+    <input type="hidden" name="_form" value=${formToken} />
+    <input type="hidden" name="organization" value=${organizationId} />
+    <button>Switch</button></form>`;
+}
+
+async function provider(asked: Asked): Promise<Part> {
+  const { app, config } = asked;
+  const { issuer, label } = config.console.signIn.oidc;
+  const person = await findPerson(app.store.db, personOf(asked).personId);
+  if (issuer === null && !person?.oidc_subject) return null;
+  const act = person?.oidc_subject
+    ? button(asked, { action: 'unbind', label: `Unbind ${label}` })
+    : button(asked, { action: 'bind', label: `Bind ${label}` });
+  const since = person?.bound_at
+    ? html`<p>Bound since ${time(isoTime(person.bound_at))}.</p>`
+    : null;
+  return together(html`<h2>Single sign-on</h2>`, since, act);
+}
+
+async function sessions(asked: Asked): Promise<Part> {
+  const { app, session } = asked;
+  const items = await listSessions(app, personOf(asked).personId, session.token);
+  const end = (id: string) => button(asked, { action: 'end', label: 'End', fields: { id } });
+  const list = table(
+    asked,
+    { items },
+    [
+      ['Browser', ({ browser, isOwn }) => html`<b>${browser}</b>${isOwn && ' (this one)'}`],
+      ['Network', ({ network }) => network],
+      ['Began', ({ createdAt, proof }) => html`${time(createdAt)} ${proofNames[proof]}`],
+      ['Last used', ({ lastSeenAt }) => time(lastSeenAt)],
+      ['End it', ({ id, isOwn }) => (isOwn ? 'Sign out above' : end(id))],
+    ],
+    'There is no session.',
+  );
+  return together(
+    html`<h2>Sessions</h2>`,
+    list,
+    html`<p class="note">A sign-in from a new browser is mailed to you.</p>`,
+    items.length > 1 && button(asked, { action: 'endOthers', label: 'End all others' }),
+  );
+}
+
+export const accountPages: readonly Page[] = [
+  {
+    path: '/account',
+    needs: null,
+    strengthOf: (asked) => strengthOfPerson(asked.app, personOf(asked).personId),
+    show: (asked) => show(asked),
+    actions: {
+      ...passkeyActions,
+      address: written(
+        null,
+        async (asked, { email = '' }) => {
+          const { personId } = personOf(asked);
+          await askForAddress(asked.app, { personId, email: email.trim(), ...asked.visitor });
+          return {
+            title: 'Look at your new address',
+            body: html`<p>A link went to ${email}. Your address changes once you press its button.</p>
+              <p><a href=${path}>Back to My account</a></p>`,
+          };
+        },
+        (asked, _given, problem) => show(asked, problem),
+        'change your address',
+      ),
+      bind: {
+        needs: null,
+        asks: 'bind single sign-on',
+        run: async () => '/console/sign-in/provider?for=bind',
+      },
+      unbind: {
+        needs: null,
+        asks: 'unbind single sign-on',
+        async run(asked) {
+          const { app } = asked;
+          await app.store.write((trx) => unbindPerson(app, trx, personOf(asked).personId));
+          return path;
+        },
+      },
+      end: {
+        needs: null,
+        async run(asked, { id = '' }) {
+          await endListedSession(asked.app, personOf(asked).personId, id);
+          return path;
+        },
+      },
+      endOthers: {
+        needs: null,
+        async run(asked) {
+          await endOtherSessions(asked.app, personOf(asked).personId, asked.session.token);
+          return path;
+        },
+      },
+    },
+  },
+];
