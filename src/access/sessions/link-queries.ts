@@ -129,11 +129,7 @@ export async function lockMailTimes(db: Db, key: string): Promise<number[]> {
   return fromJson<number[]>(mailed_at) ?? [];
 }
 
-export async function setMailTimes(
-  db: Db,
-  key: string,
-  times: readonly number[],
-): Promise<void> {
+export async function setMailTimes(db: Db, key: string, times: readonly number[]): Promise<void> {
   await tables<LinkTables>(db)
     .updateTable('sign_in_mails')
     .set({ mailed_at: toJson(times) ?? '[]', last_mailed_at: times.at(-1) ?? 0 })

@@ -67,7 +67,7 @@ class Waiting {
 
   /** Resolves once nothing waits. */
   async idle(): Promise<void> {
-    while (this.#work) await this.#work;
+    while (this.#work !== null) await this.#work;
   }
 
   async #go(): Promise<void> {

@@ -3,6 +3,7 @@
 import { PassThrough } from 'node:stream';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { organizationIdFrom } from '../../../../commands/base/nouns/organization-id.ts';
 import { routes } from '../../../../daemon/http/routes.ts';
 import {
   listOrganizations,
@@ -15,7 +16,6 @@ import { listQueue } from '../../../../src/outbound/queue/desk/queue.ts';
 import { createBlock } from '../../../../src/people/blocks/blocks.ts';
 import { serviceOrganizationId } from '../../../../src/platform/runtime/ids.ts';
 import type { Db } from '../../../../src/platform/store/db.ts';
-import { organizationIdFrom } from '../../../../commands/base/nouns/organization-id.ts';
 import { useToday } from '../../../access/admission/fixtures.ts';
 import { stores } from '../../../support/command.ts';
 import { send } from '../../../support/delivery.ts';

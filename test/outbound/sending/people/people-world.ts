@@ -1,17 +1,17 @@
 // A service that mails over a relay, with persons in organizations.
 import { sql } from 'kysely';
-import { insertPerson, members } from '../../../../src/access/members/queries.ts';
 import { newPerson } from '../../../../src/access/members/persons.ts';
+import { insertPerson, members } from '../../../../src/access/members/queries.ts';
 import type { Caller } from '../../../../src/core/api/route.ts';
-import type { ConfigInput } from '../../../../src/core/config/config.ts';
 import type { App } from '../../../../src/core/app.ts';
+import type { ConfigInput } from '../../../../src/core/config/config.ts';
 import { addDomain } from '../../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../../src/identity/domains/verification.ts';
 import { createSender } from '../../../../src/identity/senders/senders.ts';
 import {
   askForLink,
-  linksAreMade,
   type LinkRequest,
+  linksAreMade,
 } from '../../../../src/outbound/sending/people/sign-in.ts';
 import type { TestStore } from '../../../support/command.ts';
 import { type RunningPipeline, startPipeline } from '../../../support/delivery.ts';

@@ -2,9 +2,9 @@
 // nobody can tell a known address.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createOrganization } from '../../../../src/access/organizations/organizations.ts';
 import { operatorOf } from '../../../../src/access/keys/roles.ts';
 import { updatePerson } from '../../../../src/access/members/queries.ts';
+import { createOrganization } from '../../../../src/access/organizations/organizations.ts';
 import { readMailedLink, useMailedLink } from '../../../../src/access/sessions/mailed-links.ts';
 import { createMailbox } from '../../../../src/identity/mailboxes/mailboxes.ts';
 import { askForLink, linksAreMade } from '../../../../src/outbound/sending/people/sign-in.ts';
