@@ -24,6 +24,7 @@ export async function resetPerson(app: App, address: string): Promise<{ email: s
       const change = { subject: id, action: 'member.reset' } as const;
       await record(app, trx, byOperator(organization_id), change);
     }
+    await app.hooks.warnPerson(app, trx, person.id, 'reset');
     return { email };
   });
 }
