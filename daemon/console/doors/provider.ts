@@ -20,6 +20,7 @@ import {
 } from '../../../src/access/single-sign-on/people.ts';
 import { ProviderError } from '../../../src/access/single-sign-on/provider.ts';
 import { longestSessionMs } from '../../../src/access/single-sign-on/role-claim.ts';
+import { isLoopbackHost } from '../../../src/platform/net/network-address.ts';
 import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
 import type { Answer } from '../answers.ts';
 import { nextPath, root } from '../browser-request.ts';
@@ -56,19 +57,25 @@ function failed(site: Site, request: FastifyRequest, problem: string | undefined
   return signInPage(site, request, notice);
 }
 
+/** Returns the address of the return. On this machine it has the host that the visitor named. */
+function callbackUrlOf({ app }: Site, { headers }: FastifyRequest): string {
+  const { publicUrl } = app.config.http;
+  const own = `http://${headers.host}`;
+  const isHere = URL.canParse(own) && isLoopbackHost(new URL(own).hostname.replace(/[[\]]/g, ''));
+  const base = publicUrl ?? (isHere ? own : app.publicUrl.current);
+  return new URL(`${root}/oidc/callback`, base).href;
+}
+
 /** Leads to the provider. */
 export const toProvider: Door = async (site, request) => {
   const { app, cookies } = site;
   const { next, ...asked } = request.query as Form;
   const purpose = await site.workload.begin(() => purposeOf(site, request, asked));
   if (!purpose) return failed(site, request, faults['not-begun']);
-  const callbackUrl = new URL(
-    `${root}/oidc/callback`,
-    app.config.http.publicUrl ?? app.publicUrl.current,
-  );
+  const callbackUrl = callbackUrlOf(site, request);
   const to = purpose.purpose === 'proof' ? '/console/asks-again' : nextPath(next);
   try {
-    const begin = { ...purpose, next: to, callbackUrl: callbackUrl.href };
+    const begin = { ...purpose, next: to, callbackUrl };
     const { url, cookie } = await beginProvider(app, begin);
     const headers = { location: url, 'set-cookie': cookies.write('svc_console_flow', cookie) };
     return { status: 303, body: '', headers };
@@ -135,7 +142,7 @@ async function answered(
     personId,
     organizationId: organizationId ?? undefined,
     proof: 'provider',
-    provenAt: identity.authTime ?? 0,
+    provenAt: Math.min(app.clock.now(), identity.authTime ?? 0),
     longestMs: longestSessionMs(app, organizationId ?? organization ?? ''),
     next: flow.next,
   });
@@ -159,7 +166,8 @@ async function ofSession(
       : await proveIdentity(app, { personId, organizationId, begunAt }, identity);
   if ('refused' in done) return failed(site, request, refusals[done.refused]);
   const isProof = flow.purpose === 'proof';
-  const provenAt = identity.authTime ?? (isProof ? app.clock.now() : 0);
+  const now = app.clock.now();
+  const provenAt = Math.min(now, identity.authTime ?? (isProof ? now : 0));
   await recordProof(app, flow.sessionHash, 'provider', provenAt);
   return goesOn(site, 'Done', isProof ? flow.next : '/console/account');
 }

@@ -45,7 +45,8 @@ export function signInPage(site: Site, request: FastifyRequest, notice: Notice):
   const { app, cookies } = site;
   const { link, passkeys, keys, oidc } = app.config.console.signIn;
   const { state = notice.state, next: wished } = request.query as Form;
-  const isDoor = request.url.startsWith(`${root}/sign-in`);
+  const doors = [`${root}/sign-in`, `${root}/oidc/`];
+  const isDoor = doors.some((door) => request.url.startsWith(door));
   const next = isDoor ? nextPath(wished) : nextPath(request.method === 'GET' ? request.url : root);
   const isFirstVisit = state === undefined && notice.problem === undefined;
   if (oidc.auto && oidc.issuer !== null && isFirstVisit) return seeOther(providerPath(next));
