@@ -56,7 +56,7 @@ const doorways = {
   yaml: '^src/core/config/|^src/content/rendering/|^src/platform/runtime/on-demand\\.ts$',
   zod:
     '(schema|schema-words|field-table|idempotency|routes|kinds|pagination|cursor|validate|route|area)\\.ts$|' +
-    '^src/core/config/|^daemon/http/(openapi/(openapi[^/]*|link-forms)|dispatch)\\.ts$|^commands/base/(input/schema-flags|verbs)\\.ts$',
+    '^src/core/config/|^src/access/members/address\\.ts$|^daemon/http/(openapi/(openapi[^/]*|link-forms)|dispatch)\\.ts$|^commands/base/(input/schema-flags|verbs)\\.ts$',
 };
 
 /** As a path below src/: a folder, or a file that lies loose. */

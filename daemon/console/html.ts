@@ -57,7 +57,11 @@ const spaced = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 function withSpaces(strings: TemplateStringsArray): TemplateStringsArray {
   const known = spaced.get(strings);
   if (known) return known;
-  const texts = strings.map((text) => text.replace(/\s*\n\s*/g, ' '));
+  const texts = strings.map((text) => {
+    const lines = text.split('\n').map((line, at) => (at === 0 ? line : line.trimStart()));
+    const last = lines.length - 1;
+    return lines.map((line, at) => (at === last ? line : line.trimEnd())).join(' ');
+  });
   const made = Object.assign(texts, { raw: strings.raw });
   spaced.set(strings, made);
   return made;
