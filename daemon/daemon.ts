@@ -3,6 +3,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/access/admission/admission.ts';
 import { type Authenticator, createAuthenticator } from '../src/access/keys/authenticator.ts';
+import { joinDoubt } from '../src/access/single-sign-on/join-doubt.ts';
 import { campaignLoop } from '../src/campaigns/walk/loop.ts';
 import { startStalledGauge } from '../src/campaigns/walk/stalled.ts';
 import { createConfirmationLoop } from '../src/consent/opt-in/loop.ts';
@@ -123,7 +124,11 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     addProcessMetrics(app.metrics);
     await restoreFindings(app);
     const first = await firstStart(app);
-    for (const doubt of [await sandboxDoubt(app), await leftBehindDoubt(app)]) {
+    for (const doubt of [
+      await sandboxDoubt(app),
+      await leftBehindDoubt(app),
+      await joinDoubt(app),
+    ]) {
       if (doubt !== null) app.log.warn(doubt);
     }
     // Starts before the queue: its heartbeats give this daemon a share of the providers' limits.

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { newPerson } from '../../../src/access/members/persons.ts';
 import * as queries from '../../../src/access/members/queries.ts';
 import type { Identity } from '../../../src/access/single-sign-on/identity.ts';
+import { joinDoubt } from '../../../src/access/single-sign-on/join-doubt.ts';
 import {
   bindIdentity,
   personOfIdentity,
@@ -322,6 +323,14 @@ describe.each(stores)('an identity of the provider on %s', (store) => {
       const other = { ...mara, subject: 'u2', authTime: 1 };
       expect(await proveIdentity(withOidc({}), of, other)).toEqual({ refused: 'bound-elsewhere' });
     });
+  });
+
+  it('finds an organization of the configuration that the store lacks', async () => {
+    expect(await joinDoubt(test.app)).toBeNull();
+    expect(await joinDoubt(withOidc({}))).toBeNull();
+    const organization = `org_${'0'.repeat(20)}`;
+    const doubt = await joinDoubt(withOidc({ join: { organization, role: null } }));
+    expect(doubt).toMatch(/join\.organization is org_0{20}, .* only hold nowhere/);
   });
 
   it('is unbound by address and by issuer, which the audit says', async () => {
