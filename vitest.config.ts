@@ -4,6 +4,7 @@ import { globSync, readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import SlowFirst from './test/support/slow-first.ts';
 
 /** The commands `npm test`, `npm run test:postgres` and `npm run test:long`. */
 export type TestCommand = 'test' | 'postgres' | 'long';
@@ -79,6 +80,7 @@ export function testsOf(command: TestCommand): ViteUserConfig {
       reporters: ['default', './test/support/summary-reporter.ts'],
       globalSetup: ['test/support/postgres.ts'],
       maxWorkers: 4,
+      sequence: { sequencer: SlowFirst },
       projects: apart.length > 0 ? [...projects, others] : projects,
     },
   });

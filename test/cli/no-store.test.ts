@@ -1,4 +1,5 @@
 // Commands without a store: none creates one, and their errors lead to the right one.
+// Slow: each command runs several times.
 import { spawn } from 'node:child_process';
 import {
   chmodSync,

@@ -1,5 +1,6 @@
 // One store for a daemon and the commands of its data directory: the identity of the store, the
 // refusal of commands on a different store, and the secrets that both read from one file.
+// Slow: each command runs on a different store.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -3,6 +3,7 @@
 // only root may enter. The same words on a store of root give the expected exit code. Starting the
 // service costs twenty times what a command does, so most commands share a process, which has left
 // root's account for good: its first command names the files that later commands read.
+// Slow: each command runs twice.
 import { spawn } from 'node:child_process';
 import {
   chmodSync,

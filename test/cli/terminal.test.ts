@@ -1,4 +1,5 @@
 // Behaviour on a terminal only: questions before a deletion, colours, progress bars.
+// Slow: each command is a process with a terminal of its own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';

@@ -1,5 +1,6 @@
 // Files that cannot be written, for every command that writes files: the error names the file and
 // the cause.
+// Slow: each command that writes a file meets each obstacle.
 import { spawn } from 'node:child_process';
 import {
   cpSync,

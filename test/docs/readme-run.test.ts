@@ -3,6 +3,7 @@
 // filled in (reader.ts); "json save NAME": the block is saved. Features that the pages list as
 // missing are requested, too. Commands that end by Ctrl-C are processes of their own, like the
 // daemon; the others share one (svc-typed.ts).
+// Slow: 300 commands, one after the other, beside a daemon.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';

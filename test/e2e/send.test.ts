@@ -1,5 +1,6 @@
 // Sending through a running daemon, by HTTP and by command, to a real SMTP server: the received
 // mail, the timeline, and the stop of the daemon.
+// Slow: daemons that end with mail under way.
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Message, TimelineEvent } from '../../src/outbound/messages/schema.ts';

@@ -1,6 +1,7 @@
 // A store that fails under a running daemon: full, locked, damaged. A message that cannot be
 // written is never answered with 201 (or 250), nothing is lost or sent twice, and the daemon
 // recovers with the store.
+// Slow: each trouble meets a daemon that starts and stops.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

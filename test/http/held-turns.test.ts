@@ -2,6 +2,7 @@
 // over a large store, and bodies of 5 MB. No turn may work for over 100 ms. By hand, with every
 // field of every body: `HELD_ROWS=1000000 RUN_TIMEOUT=3600 npx vitest run
 // test/http/held-turns.test.ts`.
+// Slow: bodies of 5 MB for every route, and a store of 100,000 rows.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ZodObject } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';

@@ -1,5 +1,6 @@
 // Every route × every caller × own and foreign organization: 401, 403, 404 or success by the table
 // in permission-rows.ts. The list of routes is the service's own.
+// Slow: each route for each caller.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import type { ApiKey, CreateKey } from '../../src/access/keys/schema.ts';

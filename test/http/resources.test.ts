@@ -1,6 +1,7 @@
 // Common behaviour of all resources, over HTTP and at the command line, on both stores. A resource
 // joins by its entry in permission-rows.ts; permissions.test.ts tests its callers in the same
 // world.
+// Slow: each resource by each route and command, on both engines.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Page } from '../../src/core/api/pagination.ts';

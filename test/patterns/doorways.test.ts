@@ -1,3 +1,5 @@
+// The time that libraries and our readers take for hostile texts grows with the length alone.
+// Slow: each text is read at four lengths.
 import { describe, expect, it } from 'vitest';
 import { repository } from '../support/cli.ts';
 import { doorways, otherImports } from './doorways.ts';

@@ -77,7 +77,8 @@ export async function fasterGrowth(
       await now.allAttempts();
     }
     if (isFaster(before, now)) {
-      return `${before.ms.toFixed(0)} ms, then ${now.ms.toFixed(0)} ms for ${Math.ceil(length)} characters`;
+      const times = `${before.ms.toFixed(0)} ms, then ${now.ms.toFixed(0)} ms`;
+      return `${times} for ${Math.ceil(length)} characters`;
     }
     before = now;
   }

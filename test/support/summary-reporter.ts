@@ -1,13 +1,11 @@
 // The end of a test run: the slowest files, slow tests in files that state no reason, and the
 // closing line for the continuous integration, `N passed, N failed`, alone on a line.
-import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
+import { statesReason } from './slow-first.ts';
 
 const shownFiles = 20;
 const slowTestMs = 10_000;
-/** Finds the reason in a comment of a file with tests of more than 10 seconds. */
-const reason = /\bslow(?: test)?s?: /i;
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1).padStart(6)} s`;
 
@@ -25,7 +23,7 @@ function slowLines(modules: readonly TestModule[]): string[] {
     ({ module, ms }) => `${seconds(ms)}  ${relative(process.cwd(), module.moduleId)}`,
   );
   for (const { module } of slowest) {
-    if (reason.test(readFileSync(module.moduleId, 'utf8'))) continue;
+    if (statesReason(module.moduleId)) continue;
     for (const test of module.children.allTests()) {
       const { duration = 0 } = test.diagnostic() ?? {};
       if (duration < slowTestMs) continue;

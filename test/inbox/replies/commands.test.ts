@@ -1,5 +1,6 @@
 // The commands of answering, run like a person runs them: a mail is received, answered, forwarded,
 // awaited and decided on, without a daemon.
+// Slow: commands that wait for a mail.
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';

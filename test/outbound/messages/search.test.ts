@@ -1,5 +1,6 @@
 // Finding messages by recipient, sender, subject and tag: from a table that is filled behind the
 // commit, without missing one, for every writer and every delay.
+// Slow: many messages, on both engines.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';

@@ -1,6 +1,7 @@
 // No read of a route scans a table that grows with the mail, on either engine: the test calls every
 // route with each of its query parameters and with all at once, and plans the statements of each
 // call.
+// Slow: each route with each parameter, on both engines.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';

@@ -1,4 +1,5 @@
 // Copies of a store between the engines: SQLite → PostgreSQL → SQLite, with rows in every table.
+// Slow: three copies of every table.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
