@@ -5,13 +5,15 @@ import { findOrganizations } from '../access/organizations/queries.ts';
 import { countByHost, selectLeftBehind } from '../access/passkeys/queries.ts';
 import { passkeySite } from '../access/passkeys/site.ts';
 import type { App } from '../core/app.ts';
+import { refusedToken } from '../outbound/sending/people/token-recipients.ts';
 import { type Check, ok, skipped, warn } from './finding.ts';
 
 const mostPersons = 1_000;
 
 /** Tells whether a person comes in without a passkey: by the provider, or by a mailed link. */
-async function hasOtherWay({ config, store: { db } }: App, personId: string): Promise<boolean> {
-  const { link, oidc } = config.console.signIn;
+async function hasOtherWay(app: App, personId: string): Promise<boolean> {
+  const { db } = app.store;
+  const { link, oidc } = app.config.console.signIn;
   const person = await findPerson(db, personId);
   if (!person) return true;
   if (oidc.issuer !== null && person.oidc_issuer === oidc.issuer) return true;
@@ -19,6 +21,7 @@ async function hasOtherWay({ config, store: { db } }: App, personId: string): Pr
   const places = await selectPlaces(db, personId);
   const active = places.filter(({ status }) => status === 'active');
   const ids = active.map(({ organization_id }) => organization_id);
+  if ((await refusedToken(app, db, person.email, ids)) !== null) return false;
   const organizations = await findOrganizations(db, ids);
   return organizations.some(({ sign_in }) => sign_in !== 'strong');
 }

@@ -1,9 +1,13 @@
 // Forms with `data-passkey` (the path of the question) ask the browser for a passkey, and send its
-// answer in their field `credential`. They are hidden in browsers without passkeys. A field for
-// `webauthn` offers passkeys too, before anything is typed.
+// answer in their field `credential`. They are hidden in browsers without passkeys, and at another
+// origin than theirs, where a link leads there. A field for `webauthn` offers passkeys too, before
+// anything is typed.
 const { PublicKeyCredential } = globalThis;
 const canAsk = typeof PublicKeyCredential?.parseRequestOptionsFromJSON === 'function';
-const forms = canAsk ? [...document.querySelectorAll('form[data-passkey]')] : [];
+const isHere = ({ dataset }) => (dataset.origin ?? location.origin) === location.origin;
+const all = canAsk ? [...document.querySelectorAll('form[data-passkey]')] : [];
+const forms = all.filter(isHere);
+const elsewhere = document.querySelector('[data-elsewhere]');
 const typed = document.querySelector('input[autocomplete~=webauthn]');
 /** A question lives five minutes. */
 const renewMs = 4 * 60_000;
@@ -65,4 +69,5 @@ for (const form of forms) {
     });
   });
 }
+if (elsewhere) elsewhere.hidden = forms.length === all.length;
 if (typed && forms.length > 0) void offer();

@@ -1,6 +1,7 @@
 // The sign-in page: a passkey, a mailed link, the provider, and a folded key.
 import type { FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../../src/access/keys/constraints.ts';
+import { passkeySite } from '../../../src/access/passkeys/site.ts';
 import { beginSession, endSession, findSession } from '../../../src/access/sessions/sessions.ts';
 import { isLoopbackAddress } from '../../../src/platform/net/network-address.ts';
 import { newToken } from '../../../src/platform/runtime/tokens.ts';
@@ -43,7 +44,7 @@ export const signIn: Door = async (site, request) => {
 /** Answers with the sign-in page. A sign-in leads back to the requested page. */
 export function signInPage(site: Site, request: FastifyRequest, notice: Notice): Answer {
   const { app, cookies } = site;
-  const { link, passkeys, keys, oidc } = app.config.console.signIn;
+  const { link, keys, oidc } = app.config.console.signIn;
   const { state = notice.state, next: wished } = request.query as Form;
   const doors = [`${root}/sign-in`, `${root}/oidc/`];
   const isDoor = doors.some((door) => request.url.startsWith(door));
@@ -54,10 +55,10 @@ export function signInPage(site: Site, request: FastifyRequest, notice: Notice):
   const hidden = html`<input type="hidden" name="_form" value=${formTokenOf(secret)} />
     <input type="hidden" name="next" value=${next} />`;
   const body = html`${notices(site, request, notice)}
-    ${passkeys && byPasskey(hidden)}
+    ${byPasskey(app, hidden)}
     ${link && byMail(hidden)}
     ${oidc.issuer !== null && html`<p><a class="button" href=${providerPath(next)}>Continue with ${oidc.label}</a></p>`}
-    ${keys && byKey(hidden, !link && !passkeys && oidc.issuer === null)}
+    ${keys && byKey(hidden, !link && !passkeySite(app) && oidc.issuer === null)}
     <p class="note">New here? Somebody of your organization invites you by mail.</p>`;
   const headers = { 'set-cookie': cookies.write('svc_console_form', secret) };
   return plainAnswer(site, notice.status, { title: 'Sign in', body }, headers);
@@ -78,12 +79,18 @@ function notices({ app }: Site, request: FastifyRequest, { problem, state }: Not
     }`;
 }
 
-/** Draws the passkey button. It is hidden without a script, and without passkeys in the browser. */
-function byPasskey(hidden: Part): Part {
-  return html`<form method="post" action="/console/sign-in/passkey" data-passkey="/console/sign-in/passkey/options" hidden>
+/**
+ * Draws the passkey button. It is hidden without a script, and without passkeys in the browser. At
+ * another address of the service, such as 127.0.0.1, the script shows the link in its place.
+ */
+function byPasskey(app: Site['app'], hidden: Part): Part {
+  const own = passkeySite(app);
+  if (!own) return null;
+  return html`<form method="post" action="/console/sign-in/passkey" data-passkey="/console/sign-in/passkey/options" data-origin=${own.origin} hidden>
     ${hidden}<input type="hidden" name="credential" />
     <button class="first">Sign in with a passkey</button>
-  </form>`;
+  </form>
+  <p class="note" data-elsewhere="" hidden>Passkeys work at <a href=${`${own.origin}/console/sign-in`}>${own.origin}</a>.</p>`;
 }
 
 function byMail(hidden: Part): Part {

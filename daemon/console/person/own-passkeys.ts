@@ -10,7 +10,7 @@ import {
 import { selectPasskeys } from '../../../src/access/passkeys/queries.ts';
 import { PasskeyRefusal } from '../../../src/access/passkeys/refusals.ts';
 import { passkeySite } from '../../../src/access/passkeys/site.ts';
-import { isStrongEnough } from '../../../src/access/sessions/proofs.ts';
+import { freshMs, lastProofAt } from '../../../src/access/sessions/proofs.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
@@ -71,11 +71,13 @@ function changes(asked: Asked, id: string, name: string): Part {
 const addingOf = (asked: Asked) => ({
   personId: personOf(asked).personId,
   browser: asked.session.token,
-  isStronglyProven: isStrongEnough(asked.session.proofs, 'strong'),
+  isStronglyProven: asked.now - lastProofAt(asked.session.proofs, 'strong') < freshMs,
 });
 
 /** Draws the form that makes a passkey. Its script asks the browser. */
 async function begin(asked: Asked): Promise<View> {
+  // Refuses before the browser asks for a finger.
+  await passkeyQuestion(asked, { purpose: 'add' });
   const body = html`<form method="post" class="fields" data-passkey="/console/passkey-question">
     <input type="hidden" name="_form" value=${asked.formToken} />
     <input type="hidden" name="_action" value="addPasskey" />

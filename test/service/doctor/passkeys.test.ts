@@ -64,15 +64,18 @@ describe.each(stores)('passkeys of an earlier host on %s', (store) => {
     const lost = await person('lost', strongId);
     const byLink = await person('by-link', strongId);
     await join(test.app, byLink, { email: 'by-link@example.com', organizationId });
+    const isReceivedHere = { email: 'inbox@sandbox.test', organizationId };
+    const received = await joined(test.app, isReceivedHere);
     const byProvider = await person('by-provider', strongId);
     const bound = { oidc_issuer: 'https://id.example', oidc_client: 'svc', oidc_subject: '1' };
     await test.app.store.write((trx) => updatePerson(trx, byProvider, bound));
     const moved = await person('moved', strongId);
-    for (const id of [lost, byLink, byProvider, moved]) await addPasskey(id, 'old.example.com');
+    for (const id of [lost, byLink, byProvider, moved, received])
+      await addPasskey(id, 'old.example.com');
     await addPasskey(moved, 'new.example.com');
     const doubt =
-      'browsers offer 4 passkeys for old.example.com alone, and this service is new.example.com ' +
-      '(http.publicUrl). People with no other way in: 1';
+      'browsers offer 5 passkeys for old.example.com alone, and this service is new.example.com ' +
+      '(http.publicUrl). People with no other way in: 2';
     expect(await leftBehindDoubt(test.app)).toBe(doubt);
     expect(await finding()).toMatchObject({
       status: 'warn',
