@@ -44,8 +44,8 @@ describe.skipIf(path === null)('passkeys in a browser', () => {
   });
 
   /**
-   * Opens a page with an authenticator that answers at once. Without `offers`, the browser offers no
-   * passkeys in the list of a typed field: such an offer would sign in before a test clicks.
+   * Opens a page with an authenticator that answers at once. Without `offers`, the browser offers
+   * no passkeys in the list of a typed field. Such an offer would sign in before a test clicks.
    */
   async function opened({ at = origin, isVerifying = true, offers = false } = {}) {
     const watched = await openPage(browser, at);
