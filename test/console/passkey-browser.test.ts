@@ -87,9 +87,9 @@ describe.skipIf(path === null)('passkeys in a browser', () => {
 
   async function addPasskey(page: Page) {
     await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByLabel('Name of the passkey').fill('Office PC');
+    await page.getByLabel('Name of the passkey').fill('My laptop');
     await page.getByRole('button', { name: 'Make the passkey' }).click();
-    await page.getByText('Office PC').first().waitFor();
+    await page.getByText('My laptop').first().waitFor();
   }
 
   /** Follows a link to a path of the console on a page of another site. */
