@@ -3,6 +3,7 @@
 
 import { generateDkimKey } from '../mail/mime/dkim/dkim-key.ts';
 import { createMimeParser, type MimeParser } from '../mail/parse/parser.ts';
+import { NoStoreError } from '../platform/errors.ts';
 import type { Connector } from '../platform/net/dial.ts';
 import { createDns, type Dns } from '../platform/net/dns.ts';
 import type { Clock } from '../platform/runtime/clock.ts';
@@ -14,7 +15,7 @@ import { createMetrics, type Metrics } from '../platform/runtime/metrics.ts';
 import { type Random, systemRandom } from '../platform/runtime/random.ts';
 import { DatabaseClock } from '../platform/store/changes/database-clock.ts';
 import type { Store } from '../platform/store/db.ts';
-import { isStoreThere, openStore, storeLocation } from '../platform/store/open.ts';
+import { openStore, storeLocation } from '../platform/store/open.ts';
 import { unlessEarlier } from '../platform/store/rows/unless-earlier.ts';
 import type { Config } from './config/config.ts';
 import { learnRootKeys } from './root-keys/root-keys.ts';
@@ -90,7 +91,11 @@ interface OpenOptions {
 /** Creates a secret only for a new store: a new secret cannot decrypt an existing store. */
 async function openOrMake(config: Config, clock: Clock, options: OpenOptions) {
   const { dataDir, database, secret: settings } = config;
-  if (await isStoreThere(database, dataDir)) return openExisting(config, clock, options);
+  try {
+    return await openExisting(config, clock, options);
+  } catch (error) {
+    if (!(error instanceof NoStoreError && error.lacks === 'store')) throw error;
+  }
   const secrets = openSecrets(dataDir, options.random, { settings });
   return { secrets, store: await openStore(database, dataDir, clock, options) };
 }
