@@ -42,6 +42,10 @@ describe('single sign-on', () => {
       .find((header) => header.startsWith(`${name}=`))
       ?.split(';')[0] ?? '';
 
+  /** Returns the address at which a page continues. */
+  const addressIn = ({ headers }: Answer) =>
+    String(headers['refresh'] ?? '').slice('0; url='.length);
+
   /** Goes to the provider, and returns from it with the cookie of this way alone. */
   async function visit(
     path: string,
@@ -50,7 +54,7 @@ describe('single sign-on', () => {
   ): Promise<Answer> {
     forger.answerWith({ ...claims }, forgery);
     const gone = await from.get(path);
-    const address = String(gone.headers['location'] ?? '');
+    const address = addressIn(gone);
     if (!address.startsWith('http:')) return gone;
     const query = forger.signIn(address);
     const [flow = ''] = cookiesOf(gone);
@@ -100,7 +104,7 @@ describe('single sign-on', () => {
   it('begins no session in a browser that did not begin the sign-in', async () => {
     forger.answerWith(mara);
     const gone = await world.browser().get('/console/sign-in/provider');
-    const query = forger.signIn(String(gone.headers['location']));
+    const query = forger.signIn(addressIn(gone));
     const answer = await world.browser().get(`/console/oidc/callback?${query}`);
     expect([answer.status, cookieOf(answer, 'svc_console')]).toEqual([401, '']);
     expect(forger.requests.filter(({ path }) => path === '/token')).toEqual([]);

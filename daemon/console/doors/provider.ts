@@ -24,8 +24,9 @@ import { isLoopbackHost } from '../../../src/platform/net/network-address.ts';
 import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
 import type { Answer } from '../answers.ts';
 import { nextPath, root } from '../browser-request.ts';
+import { html } from '../html.ts';
 import type { Form } from '../page.ts';
-import type { Door, Site } from '../site.ts';
+import { type Door, plainAnswer, type Site } from '../site.ts';
 import { goesOn, signInPerson } from './begin.ts';
 import { signInPage } from './sign-in.ts';
 
@@ -73,12 +74,18 @@ export const toProvider: Door = async (site, request) => {
   const purpose = await site.workload.begin(() => purposeOf(site, request, asked));
   if (!purpose) return failed(site, request, faults['not-begun']);
   const callbackUrl = callbackUrlOf(site, request);
+  const { label } = app.config.console.signIn.oidc;
   const to = purpose.purpose === 'proof' ? '/console/asks-again' : nextPath(next);
   try {
     const begin = { ...purpose, next: to, callbackUrl };
     const { url, cookie } = await beginProvider(app, begin);
-    const headers = { location: url, 'set-cookie': cookies.write('svc_console_flow', cookie) };
-    return { status: 303, body: '', headers };
+    const headers = {
+      'set-cookie': cookies.write('svc_console_flow', cookie),
+      // A redirect would fail after a form: the content policy keeps forms on this site.
+      refresh: `0; url=${url}`,
+    };
+    const body = html`<p><a href=${url} rel="noreferrer">Continue with ${label}</a></p>`;
+    return plainAnswer(site, 200, { title: `To ${label}`, body }, headers);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     return failed(site, request, faults[error.fault]);

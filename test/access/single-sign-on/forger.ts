@@ -163,6 +163,11 @@ export class Forger {
       const changed = keys?.(listed) ?? listed;
       return isRaw(changed) ? changed : { keys: changed };
     }
+    if (path.startsWith('/authorize?')) {
+      const asked = new URL(path, this.issuer);
+      const location = `${asked.searchParams.get('redirect_uri')}?${this.signIn(asked.href)}`;
+      return { status: 302, headers: { location }, body: '' };
+    }
     if (path !== '/token') return { status: 404, body: '' };
     const answer = this.#token(new URLSearchParams(body));
     return isRaw(answer) ? answer : (token?.(answer as Json) ?? answer);
