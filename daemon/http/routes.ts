@@ -2,11 +2,12 @@
 // mounts them.
 
 import { keyRoutes } from '../../src/access/keys/routes.ts';
+import { memberRoutes } from '../../src/access/members/routes.ts';
 import { organizationRoutes } from '../../src/access/organizations/routes.ts';
 import { campaignRoutes, campaignRunRoutes } from '../../src/campaigns/setup/routes.ts';
 import { unsubscribeGroupRoutes } from '../../src/consent/opt-in/group-routes.ts';
 import { importRoutes } from '../../src/consent/opt-in/import-routes.ts';
-import { memberRoutes } from '../../src/consent/opt-in/routes.ts';
+import { memberRoutes as unsubscriberRoutes } from '../../src/consent/opt-in/routes.ts';
 import { brandRoutes } from '../../src/content/brands/routes.ts';
 import { familyRoutes } from '../../src/content/families/routes.ts';
 import { templateRoutes } from '../../src/content/templates/routes.ts';
@@ -70,7 +71,7 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   warmingRoutes,
   blockRoutes,
   unsubscribeGroupRoutes,
-  memberRoutes,
+  unsubscriberRoutes,
   brandRoutes,
   templateRoutes,
   workspaceRoutes,
@@ -88,6 +89,7 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   eventRoutes,
   webhookRoutes,
   keyRoutes,
+  memberRoutes,
   organizationRoutes,
 ];
 

@@ -29,12 +29,17 @@ const cursorField = {
   description: '`nextCursor` of the part before',
 };
 
+/** Tells whether an operation is for people alone: a decision, or the people of an organization. */
+function isForPeople({ decides, permission }: Route): boolean {
+  return decides === true || permission.startsWith('members:');
+}
+
 let made: readonly Tool[] | undefined;
 
 /** Returns all tools, in the order of the routes; made once. */
 export function allTools(): readonly Tool[] {
   made ??= [...operationNames(routes)].flatMap(([route, name]) =>
-    route.takes || route.streams || route.waits || route.deprecated || route.decides
+    route.takes || route.streams || route.waits || route.deprecated || isForPeople(route)
       ? []
       : [toolOf(route, snakeName(name))],
   );

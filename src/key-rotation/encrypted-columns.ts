@@ -2,6 +2,7 @@
 // test/secrets/encrypted-columns.test.ts compares this table with a store that holds every kind of
 // secret, and with the calls of the cipher.
 import { sealedAs as mailedLinkContext } from '../access/sessions/mailed-links.ts';
+import { sealedAs as invitationContext } from '../access/members/invitations.ts';
 import { objectKeyContext } from '../core/blobs/blobs.ts';
 import { domainKeyContext } from '../identity/domains/signing-keys.ts';
 import { sealedAs as senderProofContext } from '../identity/senders/proof.ts';
@@ -23,6 +24,7 @@ const trackingHostContext = (id: string) => keyContext({ id });
 
 export const encryptedColumns: readonly EncryptedColumn[] = [
   { table: 'mailed_links', id: 'hash', column: 'token', contextOf: mailedLinkContext },
+  { table: 'members', id: 'id', column: 'invitation_token', contextOf: invitationContext },
   { table: 'domain_keys', id: 'id', column: 'private_key', contextOf: domainKeyContext },
   { table: 'receipt_keys', id: 'id', column: 'private_key', contextOf: receiptKeyContext },
   { table: 'senders', id: 'id', column: 'proof_token', contextOf: senderProofContext },

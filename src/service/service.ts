@@ -21,6 +21,7 @@ import { presentMessageEvents } from '../outbound/messages/events.ts';
 import { findLostMails } from '../outbound/messages/lost-mails.ts';
 import { mailInvitation } from '../outbound/sending/people/invitation.ts';
 import { warnPerson } from '../outbound/sending/people/warnings.ts';
+import { mailInvitation, mailReturn } from '../outbound/sending/people/invitation.ts';
 import { askForProof } from '../outbound/sending/sender-proof/prove.ts';
 import { findTrackingRecords } from '../outbound/tracking/custom/dns-records.ts';
 import { releaseHosts } from '../outbound/tracking/custom/hosts.ts';
@@ -42,6 +43,8 @@ export const hooks: Hooks = {
   readPostedMails,
   endpointDisabled: markFailing,
   mailInvitation,
+  mailReturn,
+  personsWithPasskey: async () => new Set(),
   endPlace,
   personEnds: [endSessionsOfPerson, endLinksOfPerson, endPasskeys],
   warnPerson,

@@ -81,6 +81,7 @@ const changesNothing = [
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   // What it records of a person: test/access/sessions/reset.test.ts.
   'members reset',
+  ...['members list', 'members show', 'members resend'],
   // What they record: test/outbound/sending/sender-proof.test.ts.
   ...['senders resend', 'senders verify'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
@@ -177,6 +178,11 @@ const changes: Readonly<Record<string, Change>> = {
   'families delete': { args: (idOf) => [idOf('families create'), '--yes'] },
   'templates archive': { args: () => ['shipped'] },
   'templates delete': { args: () => ['shipped', '--yes'] },
+  'members invite': { args: () => ['ann@example.com', '--role', 'viewer', '--no-mail'] },
+  'members update': { args: (idOf) => [idOf('members invite'), '--name', 'Ann'] },
+  'members disable': { args: (idOf) => [joined(idOf('members invite'))] },
+  'members enable': { args: (idOf) => [idOf('members invite')] },
+  'members delete': { args: (idOf) => [idOf('members invite'), '--yes'] },
   'senders create': { args: () => ['--email', 'shop@example.com'] },
   'senders update': { args: (idOf) => [idOf('senders create'), '--name', 'The shop'] },
   'senders delete': { args: (idOf) => [idOf('senders create'), '--yes'] },
@@ -412,6 +418,12 @@ function moved(runId: string, status: 'running' | 'completed'): string {
       .run(status, runId),
   );
   return runId;
+}
+
+/** Makes an invited member an active one, without a person; returns the id. */
+function joined(memberId: string): string {
+  inStore((db) => db.prepare("update members set status = 'active' where id = ?").run(memberId));
+  return memberId;
 }
 
 /** Stores a copy of the version of an extension, as 1.1.0; returns its number. */

@@ -5,6 +5,8 @@
 
 import { generateKeyPairSync } from 'node:crypto';
 import { createKey } from '../../src/access/keys/keys.ts';
+import { createMember } from '../../src/access/members/members.ts';
+import { memberNoun } from '../../src/access/members/schema.ts';
 import { createCampaign } from '../../src/campaigns/setup/campaigns.ts';
 import { campaignNoun, createCampaignInput } from '../../src/campaigns/setup/schema.ts';
 import { createBrand } from '../../src/content/brands/brands.ts';
@@ -113,6 +115,7 @@ const draft = `${mailboxes}/{id}/drafts/{draftId}`;
 const namespaces = '/v1/mailbox-namespaces';
 const catchAll = '/v1/email/catch-all';
 const keys = '/v1/api-keys';
+const members = '/v1/members';
 const webhooks = '/v1/webhooks';
 const contactGroups = '/v1/contact-groups';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
@@ -569,6 +572,18 @@ export const resources = {
       stays: true,
     },
   },
+  member: {
+    path: members,
+    idKind: memberNoun,
+    make: ({ app, operator, name, serial }) =>
+      createMember(app, operator, {
+        ...{ email: `m${serial}@${name}.example`, role: 'viewer', mail: false },
+      }),
+    conforms: {
+      topic: 'members',
+      audits: { POST: 'member.created', PATCH: 'member.updated', DELETE: 'member.deleted' },
+    },
+  },
   deleteKey: {
     path: keys,
     idKind: 'key',
@@ -659,6 +674,7 @@ const configuresMailboxes: readonly CallerName[] = all;
 const readsKeys: readonly CallerName[] = ['owner', 'admin', 'viewer', 'locksmith'];
 const writesKeys: readonly CallerName[] = ['owner', 'admin', 'writer', 'locksmith'];
 const deletesKeys: readonly CallerName[] = ['owner', 'admin', 'remover', 'locksmith'];
+const readsMembers: readonly CallerName[] = ['owner', 'admin', 'viewer'];
 const readsOrganization: readonly CallerName[] = ['owner', 'admin', 'viewer', 'counter'];
 /** The log of events too. */
 const readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
@@ -1551,6 +1567,15 @@ export const rows: Readonly<Record<string, Row>> = {
     body: () => ({ events: ['domain.failed'] }),
   },
 
+  // Only a person changes members, and these callers are services.
+  ...fiveRows(members, 'member', [readsMembers, [], []], {
+    create: (_own, serial) => ({
+      ...{ email: `made${serial}@people.example`, role: 'viewer', mail: false },
+    }),
+    same: ({ name }) => ({ email: `m1@${name}.example`, role: 'viewer', mail: false }),
+    update: (_own, serial) => ({ name: `renamed ${serial}` }),
+  }),
+  [`POST ${members}/{id}/resend`]: { may: [], gives: 200, on: 'member' },
   [`GET ${keys}`]: { may: readsKeys, gives: 200, query: '?limit=100' },
   [`POST ${keys}`]: {
     may: writesKeys,

@@ -3,6 +3,9 @@ import { sql } from 'kysely';
 import { newPerson } from '../../src/access/members/persons.ts';
 import { insertPerson } from '../../src/access/members/queries.ts';
 import { makeMailedLink } from '../../src/access/sessions/mailed-links.ts';
+import { startInvitation } from '../../src/access/members/invitations.ts';
+import { newMember } from '../../src/access/members/members.ts';
+import { members } from '../../src/access/members/queries.ts';
 import type { App } from '../../src/core/app.ts';
 import { objectKeyContext } from '../../src/core/blobs/blobs.ts';
 import { insertObject } from '../../src/core/blobs/queries.ts';
@@ -45,6 +48,10 @@ export async function storeAllSecrets(test: TestApp): Promise<void> {
     await insertPerson(trx, person);
     const link = { personId: person.id, purpose: 'sign-in', email: person.email } as const;
     await makeMailedLink(app, trx, { ...link, browser: 'Firefox', address: '203.0.113.9' }, true);
+    const input = { email: 'invited@people.example', role: 'viewer' } as const;
+    const member = newMember(app, organizationId, input, null);
+    await members.insert(trx, member);
+    await startInvitation(app, trx, member, { messageId: app.newId('message'), livesMs: 60_000 });
     const host = await findHostOfDomain(trx, domainId);
     const sealed = (text: string) => app.secrets.encrypt(text, keyContext({ id: host?.id ?? '' }));
     await updateHost(trx, host?.id ?? '', {

@@ -17,6 +17,7 @@ const byText = (a = '', b = '') => (a < b ? -1 : 1);
 const callers: Readonly<Record<string, string[]>> = {
   'access/sessions/mailed-links.ts': ['mailed_links.token'],
   'core/blobs/blobs.ts': ['blob_objects.sealed_key'],
+  'access/members/invitations.ts': ['members.invitation_token'],
   'receipts/keys.ts': ['receipt_keys.private_key'],
   'identity/domains/domains.ts': ['domain_keys.private_key'],
   'identity/senders/proof.ts': ['senders.proof_token'],

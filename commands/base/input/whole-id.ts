@@ -28,6 +28,7 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   org: async () =>
     (await import('../../../src/access/organizations/queries.ts')).organizationIdsEnding,
   key: async () => (await import('../../../src/access/keys/queries.ts')).keys.idsEnding,
+  mem: async () => (await import('../../../src/access/members/queries.ts')).members.idsEnding,
   wep: async () => (await import('../../../src/webhooks/endpoints/queries.ts')).endpoints.idsEnding,
   whdel: async () =>
     (await import('../../../src/webhooks/deliveries/list-queries.ts')).deliveryIdsEnding,

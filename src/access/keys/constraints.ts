@@ -119,16 +119,33 @@ const modeWords: Readonly<Record<SendMode, string>> = {
   send: '',
 };
 
+/** Refuses to show members to a key with limits, whatever its grant, and changes to all but persons. */
+function refusedMembers(
+  { isTest, owner }: Caller,
+  permission: Permission,
+  isHeld: boolean,
+): ForbiddenError | null {
+  if (!permission.startsWith('members:')) return null;
+  if (isHeld || isTest) {
+    return new ForbiddenError(
+      'A test key, a key that is bound to mailboxes, one that only proposes, and an installation ' +
+        'never see members: use a key without these limits',
+    );
+  }
+  if (permission === 'members:read' || owner === 'person') return null;
+  return new ForbiddenError('Only a person changes members: use a key made with --owner person');
+}
+
 /**
  * Refuses an operation that needs `permission`; null if the key has it. A key limited to mailboxes,
  * a key that only proposes, and an installation never configure mailboxes: they could then choose
  * the mail that they receive and the name under which they send.
  */
-export function refusedPermission(
-  { permissions, constraints, sendMode, installation }: Caller,
-  permission: Permission,
-): ForbiddenError | null {
+export function refusedPermission(caller: Caller, permission: Permission): ForbiddenError | null {
+  const { permissions, constraints, sendMode, installation } = caller;
   const isHeld = isBound(constraints) || sendMode !== 'send' || installation !== null;
+  const refusal = refusedMembers(caller, permission, isHeld);
+  if (refusal) return refusal;
   if (permission === 'mailboxes:configure' && isHeld) {
     return new ForbiddenError(
       'A key that is bound to mailboxes, one that only proposes, and an installation never ' +

@@ -18,7 +18,9 @@ export const customRole = 'custom';
 /** `roleName` of the key of an installation. */
 export const installationRole = 'installation';
 
-const developerResources = resources.filter((name) => name !== 'keys' && name !== 'organization');
+const developerResources = resources.filter(
+  (name) => !['keys', 'members', 'organization'].includes(name),
+);
 
 /**
  * Permissions of each role. Read at each use and never stored, so an upgrade that adds a resource

@@ -2,6 +2,7 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
+import type { PersonRow } from './queries.ts';
 
 /** An invitation that is mailed. */
 export interface InvitationToMail {
@@ -35,6 +36,18 @@ declare module '../../core/app.ts' {
       caller: Caller,
       invitation: InvitationToMail,
     ) => Promise<string>;
+    /**
+     * Mails a link to sign in to a person who was away for 90 days, because an owner asks for it.
+     * @throws ValidationError on `email` for an address that gets no link; RateLimitedError
+     */
+    readonly mailReturn: (
+      app: App,
+      trx: Db,
+      person: PersonRow,
+      organizationId: string,
+    ) => Promise<void>;
+    /** Returns those of the persons who have a passkey. */
+    readonly personsWithPasskey: (db: Db, personIds: readonly string[]) => Promise<Set<string>>;
     /** Ends the sessions in a place of a person, before the place is disabled or deleted. */
     readonly endPlace: (app: App, trx: Db, memberId: string) => Promise<void>;
     /** Each deletes the rows of a room, before the person is deleted. */

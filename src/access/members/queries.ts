@@ -1,5 +1,5 @@
 // All SQL on `persons` and `members`. Rows only, no decisions.
-import { type Db, tables } from '../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface PersonRow {
@@ -59,6 +59,13 @@ export const lockPersons = own.lockerOf('persons');
 
 export const findPerson = own.first((db, id: string) =>
   db.selectFrom('persons').selectAll().where('id', '=', id),
+);
+
+export const findPersons = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('persons')
+    .selectAll()
+    .where('id', ...isOneOf(db, ids)),
 );
 
 export const findPersonByEmail = own.first((db, email: string) =>
@@ -151,6 +158,18 @@ export const moveAddress = own.run((db, personId: string, email: string) =>
 
 export const touchMember = own.run((db, id: string, now: number) =>
   db.updateTable('members').set({ last_seen_at: now }).where('id', '=', id),
+);
+
+/** Ends the open invitations that a member or key made. */
+export const endInvitationsBy = own.run(
+  (db, of: { organizationId: string; inviter: string; now: number }) =>
+    db
+      .updateTable('members')
+      .set({ invitation_hash: null, invitation_token: null, expires_at: of.now })
+      .where('organization_id', '=', of.organizationId)
+      .where('status', '=', 'invited')
+      .where('invited_by', '=', of.inviter)
+      .where('expires_at', '>', of.now),
 );
 
 /** Counts the open invitations of an organization, except one member's. */

@@ -16,6 +16,7 @@ export const resources = [
   'webhooks',
   'extensions',
   'keys',
+  'members',
   'organization',
   'analytics',
 ] as const;
