@@ -3,7 +3,6 @@ import { showCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default showCommand({
-  summary: 'Mail an invitation once more',
   description:
     'The earlier link is void. A member who was away for 90 days gets a link to sign in.',
   examples: [['Mail the invitation again', 'svc members resend mem_06dq2k0qz8h3v5m1r9t4w7xy']],

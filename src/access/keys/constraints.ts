@@ -125,7 +125,6 @@ function refusedMembers(
   permission: Permission,
   isHeld: boolean,
 ): ForbiddenError | null {
-  if (!permission.startsWith('members:')) return null;
   if (isHeld || isTest) {
     return new ForbiddenError(
       'A test key, a key that is bound to mailboxes, one that only proposes, and an installation ' +
@@ -144,8 +143,6 @@ function refusedMembers(
 export function refusedPermission(caller: Caller, permission: Permission): ForbiddenError | null {
   const { permissions, constraints, sendMode, installation } = caller;
   const isHeld = isBound(constraints) || sendMode !== 'send' || installation !== null;
-  const refusal = refusedMembers(caller, permission, isHeld);
-  if (refusal) return refusal;
   if (permission === 'mailboxes:configure' && isHeld) {
     return new ForbiddenError(
       'A key that is bound to mailboxes, one that only proposes, and an installation never ' +
@@ -155,8 +152,10 @@ export function refusedPermission(caller: Caller, permission: Permission): Forbi
   if (refusedModes[permission]?.includes(sendMode)) {
     return new ForbiddenError(`${modeWords[sendMode]}: ${permission} needs the send mode send`);
   }
-  if (allows(permissions, permission)) return null;
-  return new ForbiddenError(`This key lacks the permission ${permission}`);
+  if (!allows(permissions, permission)) {
+    return new ForbiddenError(`This key lacks the permission ${permission}`);
+  }
+  return permission.startsWith('members:') ? refusedMembers(caller, permission, isHeld) : null;
 }
 
 /** Permissions of which a send needs at least one. */
