@@ -52,7 +52,7 @@ export function drawPage(
     <header>
       <a class="skip" href="#main">Skip to the content</a>
       <a class="home" href="/console">svc</a>
-      <span class="who">${session.organization.name}: ${caller.by.kind === 'member' ? html`<a href="/console/account">${who}</a>` : who} (${roleName})</span>
+      <span class="who">${session.organization.name}: ${caller.by.kind === 'member' ? html`<a href="/console/account">${who}</a>` : who} (${roleName})${by.kind === 'operator' && html` <a href="/console/become-member">Become a member</a>`}</span>
       <form method="post" action="/console/sign-out">
         <input type="hidden" name="_form" value=${formToken} />
         <button name="all" value="">Sign out</button>

@@ -1,6 +1,7 @@
 // The service for the daemon, every command and every test: the app of app.ts, with hooks by which
 // lower folders call higher folders. Starts no server and no job.
 import { endPasskeys } from '../access/passkeys/passkeys.ts';
+import { personsWithPasskey } from '../access/passkeys/queries.ts';
 import { endLinksOfPerson } from '../access/sessions/mailed-links.ts';
 import { endPlace, endSessionsOfPerson } from '../access/sessions/sessions.ts';
 import { findKnownCampaigns } from '../campaigns/setup/queries.ts';
@@ -21,7 +22,7 @@ import { presentMessageEvents } from '../outbound/messages/events.ts';
 import { findLostMails } from '../outbound/messages/lost-mails.ts';
 import { mailInvitation } from '../outbound/sending/people/invitation.ts';
 import { warnPerson } from '../outbound/sending/people/warnings.ts';
-import { mailInvitation, mailReturn } from '../outbound/sending/people/invitation.ts';
+import { mailReturn } from '../outbound/sending/people/sign-in.ts';
 import { askForProof } from '../outbound/sending/sender-proof/prove.ts';
 import { findTrackingRecords } from '../outbound/tracking/custom/dns-records.ts';
 import { releaseHosts } from '../outbound/tracking/custom/hosts.ts';
@@ -44,7 +45,7 @@ export const hooks: Hooks = {
   endpointDisabled: markFailing,
   mailInvitation,
   mailReturn,
-  personsWithPasskey: async () => new Set(),
+  personsWithPasskey,
   endPlace,
   personEnds: [endSessionsOfPerson, endLinksOfPerson, endPasskeys],
   warnPerson,

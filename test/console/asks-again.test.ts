@@ -19,6 +19,16 @@ const asking: Readonly<Record<string, readonly string[]>> = {
     '/webhooks/:id secret',
     '/extensions/:id rotate',
   ],
+  members: [
+    '/people invite',
+    '/people/:id rename',
+    '/people/:id role',
+    '/people/:id status',
+    '/people/:id resend',
+    '/people/:id remove',
+    '/account leave',
+    '/become-member become',
+  ],
   'passkeys, provider and address': [
     '/account beginPasskey',
     '/account addPasskey',

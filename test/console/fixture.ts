@@ -70,6 +70,14 @@ export async function fillPages(post: Post, mailbox: string): Promise<void> {
   await post('/v1/brands', { slug: 'acme', name: probe.slice(0, 60) });
   await makeMail(post, mailbox);
   await post('/v1/conversations', { title: probe });
+  const person = await post('/v1/api-keys', { name: 'Jo', role: 'owner', owner: 'person' });
+  const member = {
+    email: 'ann@example.com',
+    role: 'viewer',
+    name: probe.slice(0, 60),
+    mail: false,
+  };
+  await post('/v1/members', member, person.key);
   await makeInstallation(post);
 }
 

@@ -1,7 +1,8 @@
-// `npm run screenshots`: twelve pictures of the console for the documents. Store and clock are the
+// `npm run screenshots`: fifteen pictures of the console for the documents. Store and clock are the
 // same each time, so one machine draws the same bytes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createMember } from '../../src/access/members/members.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
 import { moveWindows } from '../../src/identity/warming/windows.ts';
 import { storedRun } from '../campaigns/campaigns/fixtures.ts';
@@ -9,7 +10,8 @@ import { arrive } from '../inbox/threads/mails.ts';
 import { repository } from '../support/cli.ts';
 import { startPipeline } from '../support/delivery.ts';
 import { chromiumPath, openPage, startChromium } from './chromium.ts';
-import { consoleWorld, type Made, type World } from './world.ts';
+import { browserOf, makePerson } from './persons.ts';
+import { type Browser, consoleWorld, type Made, type World } from './world.ts';
 
 const folder = join(repository, 'docs/pictures');
 const dayMs = 24 * 3_600_000;
@@ -179,6 +181,23 @@ class Story {
   }
 }
 
+/** Makes colleagues and an open invitation. Returns the browser of an owner. */
+async function people({ world }: Story): Promise<Browser> {
+  const { app, operator } = world.test;
+  const { personId } = await makePerson(world, 'jette@acme.example', [{ name: 'Jette' }]);
+  await makePerson(world, 'henrik@acme.example', [{ name: 'Henrik', role: 'owner' }]);
+  await makePerson(world, 'tariq@acme.example', [{ name: 'Tariq', role: 'support' }]);
+  const invited = {
+    email: 'mara@acme.example',
+    role: 'editor',
+    name: 'Mara',
+    mail: false,
+  } as const;
+  await createMember(app, operator, invited);
+  await browserOf(world, personId, { browser: 'Safari on iPhone', network: '2001:db8:4a2::/48' });
+  return browserOf(world, personId, { proof: 'passkey' });
+}
+
 async function pathsOf(story: Story): Promise<Record<string, string>> {
   const domain = await story.domain();
   await story.weeks();
@@ -208,20 +227,33 @@ const world = await consoleWorld();
 const pipeline = await startPipeline(world.test.app);
 const browser = await startChromium(path);
 try {
-  const paths = await pathsOf(new Story(world));
+  const story = new Story(world);
+  const paths = await pathsOf(story);
   const { url } = await world.http.listen();
   const { cookie } = await world.operator();
-  const [name = '', value = ''] = cookie.split('=');
+  const { cookie: person } = await people(story);
+  const shots = Object.entries({
+    ...paths,
+    'sign-in': '/console/sign-in',
+    people: '/console/people',
+    account: '/console/account',
+  });
+  const cookies: Partial<Record<string, string>> = {
+    'sign-in': 'x=y',
+    people: person,
+    account: person,
+  };
   const combinations = [
     { colorScheme: 'light', width: 1280 },
     { colorScheme: 'dark', width: 1280 },
     { colorScheme: 'light', width: 375 },
     { colorScheme: 'dark', width: 375 },
   ] as const;
-  for (const [at, [shot, target]] of Object.entries(paths).entries()) {
+  for (const [at, [shot, target]] of shots.entries()) {
     const { colorScheme, width } = combinations[at % combinations.length] ?? combinations[0];
     const viewport = { width, height: 800 };
     const { page, faults } = await openPage(browser, url, { colorScheme, viewport });
+    const [name = '', value = ''] = (cookies[shot] ?? cookie).split('=');
     await page.context().addCookies([{ name, value, url: `${url}/console` }]);
     await page.goto(target, { waitUntil: 'load' });
     await page.screenshot({ path: join(folder, `console-${shot}.png`), animations: 'disabled' });

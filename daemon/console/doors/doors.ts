@@ -1,6 +1,7 @@
 // The doors of the console: paths that need no session.
 import { matchPath } from '../page.ts';
 import type { Door } from '../site.ts';
+import { answerInvitation, invitationPage } from './invitation.ts';
 import { askByMail, linkPage, openLink } from './mailed-link.ts';
 import { open, openPage } from './open.ts';
 import { askForPasskey, signInByPasskey } from './passkey.ts';
@@ -16,6 +17,8 @@ const doors: readonly (readonly [method: 'GET' | 'POST', path: string, answer: D
   ['POST', '/sign-in/passkey/options', askForPasskey],
   ['GET', '/sign-in/provider', toProvider],
   ['GET', '/oidc/callback', fromProvider],
+  ['GET', '/invitation/:token', invitationPage],
+  ['POST', '/invitation/:token', answerInvitation],
   ['GET', '/link/:token', linkPage],
   ['POST', '/link/:token', openLink],
   ['GET', '/open/:token', openPage],

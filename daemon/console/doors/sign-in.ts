@@ -55,8 +55,8 @@ export function signInPage(site: Site, request: FastifyRequest, notice: Notice):
   const hidden = html`<input type="hidden" name="_form" value=${formTokenOf(secret)} />
     <input type="hidden" name="next" value=${next} />`;
   const body = html`${notices(site, request, notice)}
-    ${byPasskey(app, hidden)}
-    ${link && byMail(hidden)}
+${byPasskey(app, hidden)}
+    ${link && byMail(hidden, !passkeySite(app))}
     ${oidc.issuer !== null && html`<p><a class="button" href=${providerPath(next)}>Continue with ${oidc.label}</a></p>`}
     ${keys && byKey(hidden, !link && !passkeySite(app) && oidc.issuer === null)}
     <p class="note">New here? Somebody of your organization invites you by mail.</p>`;
@@ -93,10 +93,10 @@ function byPasskey(app: Site['app'], hidden: Part): Part {
   <p class="note" data-elsewhere="" hidden>Passkeys work at <a href=${`${own.origin}/console/sign-in`}>${own.origin}</a>.</p>`;
 }
 
-function byMail(hidden: Part): Part {
+function byMail(hidden: Part, isFirst: boolean): Part {
   return html`<form method="post" action="/console/sign-in/mail">${hidden}
     <label>Your mail address <input name="email" type="email" required maxlength="254" autocomplete="username webauthn" /></label>
-    <button class="first">Mail me a link</button>
+    <button class=${isFirst ? 'first' : undefined}>Mail me a link</button>
   </form>`;
 }
 

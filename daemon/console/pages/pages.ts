@@ -2,6 +2,7 @@
 import type { Page } from '../page.ts';
 import { accountPages } from '../person/account.ts';
 import { asksAgainPages } from '../person/asks-again.ts';
+import { becomeMemberPages } from '../person/become-member.ts';
 import { campaignPages } from './campaigns/campaigns.ts';
 import { domainPages } from './domains/domains.ts';
 import { senderPages } from './domains/senders.ts';
@@ -15,6 +16,7 @@ import { blockPages } from './people/blocks.ts';
 import { contactPages } from './people/contacts.ts';
 import { conversationPages } from './people/conversations.ts';
 import { groupPages } from './people/groups.ts';
+import { memberPages } from './people/members.ts';
 import { queuePages } from './queue.ts';
 import { settingsPages } from './settings.ts';
 import { brandPages } from './templates/brands.ts';
@@ -40,8 +42,10 @@ export const pages: readonly Page[] = [
   ...extensionPages,
   ...usagePages,
   ...queuePages,
+  ...memberPages,
   ...keyPages,
   ...settingsPages,
   ...accountPages,
+  ...becomeMemberPages,
   ...asksAgainPages,
 ];

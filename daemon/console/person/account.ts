@@ -1,5 +1,7 @@
 // My account: the person's name and address, the organizations, ways to sign in, and sessions. All
 // of it belongs to the person, but for the name, which is of the place in an organization.
+import { leaveOrganization } from '../../../src/access/members/members.ts';
+import { renameSelf } from '../../../src/access/members/own-name.ts';
 import { placesOf } from '../../../src/access/members/persons.ts';
 import { findPerson, type MemberRow } from '../../../src/access/members/queries.ts';
 import { findOrganizations } from '../../../src/access/organizations/queries.ts';
@@ -13,6 +15,7 @@ import type { Proof } from '../../../src/access/sessions/proofs.ts';
 import { unbindPerson } from '../../../src/access/single-sign-on/unbind.ts';
 import { askForAddress } from '../../../src/outbound/sending/people/address.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
+import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
 import { button, facts, field, form, table, time, written } from '../parts.ts';
@@ -42,6 +45,7 @@ async function show(asked: Asked, problem: Part = null): Promise<View> {
       ['Address', 'email'],
       ['Role here', 'role'],
     ]),
+    changeOfName(asked),
     changeOfAddress(asked),
     await organizations(asked),
     await passkeys(asked),
@@ -49,6 +53,12 @@ async function show(asked: Asked, problem: Part = null): Promise<View> {
     await sessions(asked),
   );
   return { title: 'My account', body };
+}
+
+function changeOfName(asked: Asked): Part {
+  const value = asked.caller.keyName ?? '';
+  const name = { name: 'name', label: 'Your name, as colleagues see it here', value };
+  return html`<details><summary>Change your name</summary>${form(asked, 'rename', 'Save', field(name))}</details>`;
 }
 
 function changeOfAddress(asked: Asked): Part {
@@ -82,7 +92,12 @@ async function organizations(asked: Asked): Promise<Part> {
   const alone =
     session.isAlone &&
     html`<p class="note">You came by an invitation, so this session opens this organization alone.</p>`;
-  return together(html`<h2>Organizations</h2>`, list, alone);
+  const { name } = session.organization;
+  const confirm = { name: 'confirm', label: `Type "${name}" to confirm`, isRequired: true };
+  const leaving = html`<details><summary>Leave ${name}</summary>
+    <p>Your sessions here end. Keys that you made continue.</p>
+    ${form(asked, 'leave', `Leave ${name}`, field(confirm))}</details>`;
+  return together(html`<h2>Organizations</h2>`, list, alone, leaving);
 }
 
 function opening(asked: Asked, { status, organization_id }: MemberRow): Part {
@@ -145,6 +160,14 @@ export const accountPages: readonly Page[] = [
     show: (asked) => show(asked),
     actions: {
       ...passkeyActions,
+      rename: written(
+        null,
+        async ({ app, caller }, { name = '' }) => {
+          await renameSelf(app, caller, name);
+          return path;
+        },
+        (asked, _given, problem) => show(asked, problem),
+      ),
       address: written(
         null,
         async (asked, { email = '' }) => {
@@ -173,6 +196,22 @@ export const accountPages: readonly Page[] = [
           return path;
         },
       },
+      leave: written(
+        null,
+        async (asked, { confirm = '' }) => {
+          if (confirm.trim() !== asked.session.organization.name) {
+            throw new Refusal(
+              422,
+              { message: 'Type the name of the organization to leave it.' },
+              '',
+            );
+          }
+          await leaveOrganization(asked.app, asked.caller);
+          return '/console';
+        },
+        (asked, _given, problem) => show(asked, problem),
+        'leave this organization',
+      ),
       end: {
         needs: null,
         async run(asked, { id = '' }) {

@@ -119,7 +119,7 @@ const modeWords: Readonly<Record<SendMode, string>> = {
   send: '',
 };
 
-/** Refuses to show members to a key with limits, whatever its grant, and changes to all but persons. */
+/** Refuses members to a key with limits, whatever its grant, and changes to all but persons. */
 function refusedMembers(
   { isTest, owner }: Caller,
   permission: Permission,

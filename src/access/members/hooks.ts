@@ -37,7 +37,7 @@ declare module '../../core/app.ts' {
       invitation: InvitationToMail,
     ) => Promise<string>;
     /**
-     * Mails a link to sign in to a person who was away for 90 days, because an owner asks for it.
+     * Mails a link to sign in to a person after 90 days away, because an owner asks for it.
      * @throws ValidationError on `email` for an address that gets no link; RateLimitedError
      */
     readonly mailReturn: (
@@ -46,7 +46,7 @@ declare module '../../core/app.ts' {
       person: PersonRow,
       organizationId: string,
     ) => Promise<void>;
-    /** Returns those of the persons who have a passkey. */
+    /** Returns the persons with a passkey, among these ids. */
     readonly personsWithPasskey: (db: Db, personIds: readonly string[]) => Promise<Set<string>>;
     /** Ends the sessions in a place of a person, before the place is disabled or deleted. */
     readonly endPlace: (app: App, trx: Db, memberId: string) => Promise<void>;

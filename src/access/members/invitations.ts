@@ -1,5 +1,5 @@
 // Invitations: rows of members that a person accepts or declines by a token. It gives a place, and
-// never a session for somebody known: who exists signs in as always.
+// never a session for somebody known: a person with an account signs in as always.
 //
 //   state     event                                         state
 //   (none)    invited                                       open: 7 days, used once
@@ -82,7 +82,7 @@ export interface Invitation {
   organization: string;
   /** Name of the member or key that invited. */
   inviter: string;
-  /** The person with the invited address, who signs in before accepting; null for somebody new. */
+  /** The person with the invited address: signs in before accepting. Null for somebody new. */
   person: queries.PersonRow | null;
 }
 
@@ -101,6 +101,16 @@ async function activeMember(db: Db, organizationId: string, id: string) {
   return row?.status === 'active' ? callerOfMember(row) : null;
 }
 
+/** Returns the name of the inviter of an open invitation; null once the invitation ended. */
+export async function openInviter(
+  app: App,
+  db: Db,
+  row: queries.MemberRow,
+): Promise<string | null> {
+  const isOpen = row.status === 'invited' && (row.expires_at ?? 0) > app.clock.now();
+  return isOpen ? standingInviter(db, row) : null;
+}
+
 /** Returns the open invitation of a token; null for any other token. */
 export async function readInvitation(
   app: App,
@@ -108,10 +118,10 @@ export async function readInvitation(
   db: Db = app.store.db,
 ): Promise<Invitation | null> {
   const row = await queries.findInvitation(db, hashOfToken(token));
-  if (row?.status !== 'invited' || (row.expires_at ?? 0) <= app.clock.now()) return null;
+  const inviter = row ? await openInviter(app, db, row) : null;
+  if (!row || inviter === null) return null;
   const organization = await findOrganization(db, row.organization_id);
-  const inviter = await standingInviter(db, row);
-  if (!organization || inviter === null) return null;
+  if (!organization) return null;
   const person = (await queries.findPersonByEmail(db, row.email)) ?? null;
   return { row, organization: organization.name, inviter, person };
 }
@@ -135,7 +145,7 @@ export interface Accepted {
 /**
  * Accepts an invitation, once. `personId` is the signed-in person; null for a visitor, who becomes
  * a new person. Returns null for an ended invitation.
- * @throws ForbiddenError for a visitor who has to sign in first, and for another person
+ * @throws ForbiddenError for a visitor with an account, and for another person
  */
 export function acceptInvitation(
   app: App,

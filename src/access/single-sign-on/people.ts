@@ -15,6 +15,7 @@ import type { Role } from '../../core/config/roles.ts';
 import { byService, record } from '../../history/events/record.ts';
 import { domainOf } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { openInviter } from '../members/invitations.ts';
 import { callerOfMember, newPerson, placesOf, recordOfPerson } from '../members/persons.ts';
 import * as queries from '../members/queries.ts';
 import { lockOrganizationRow } from '../organizations/queries.ts';
@@ -141,7 +142,7 @@ async function joinByAddress(
   const isKnown = person && (await placesOf(trx, person.id)).length > 0;
   if (isKnown || (person && person.oidc_subject !== null)) return refused('no-place');
   const invited = await queries.findMemberByEmail(trx, organizationId, email);
-  const isOpen = (invited?.expires_at ?? 0) > app.clock.now();
+  const isOpen = invited && (await openInviter(app, trx, invited)) !== null;
   const claimed = roleByClaim(app, identity, organizationId);
   if (claimed === 'unreadable') return refused('unreadable-role');
   if (claimed === 'none') return refused('no-role');
@@ -224,8 +225,8 @@ export function personOfInvitation(
     if (organizationId === undefined) return refused('invitation-ended');
     await lockOrganizationRow(trx, organizationId);
     const invited = await queries.findInvitation(trx, hash);
-    const isOpen = invited?.status === 'invited' && (invited.expires_at ?? 0) > app.clock.now();
-    if (!invited || !isOpen) return refused('invitation-ended');
+    const isOpen = invited && (await openInviter(app, trx, invited)) !== null;
+    if (!isOpen) return refused('invitation-ended');
     const { email } = invited;
     const [bound, person] = [
       await queries.findPersonByBinding(trx, identity),

@@ -1,0 +1,224 @@
+// People of the organization: members and open invitations, the form that invites, and one member
+// with role, status and removal.
+
+import { memberRoutes } from '../../../../src/access/members/routes.ts';
+import type { Member } from '../../../../src/access/members/schema.ts';
+import { roles } from '../../../../src/core/config/roles.ts';
+import { html, type Part, together } from '../../html.ts';
+import type { Asked, Form, Page, View } from '../../page.ts';
+import { button, choice, facts, field, form, link, table, time, written } from '../../parts.ts';
+import { state } from '../../states.ts';
+import { domainsWithoutMail } from './mail-domains.ts';
+
+const roleWords: Readonly<Record<(typeof roles)[number], string>> = {
+  owner: 'everything, and makes owners',
+  admin: 'everything, but makes no owner',
+  developer: 'all but people, keys and the organization',
+  editor: 'campaigns, templates, brands and contacts',
+  support: 'mailboxes; reads messages and contacts',
+  analyst: 'figures and campaigns, reading',
+  sender: 'sends single mails and follows them',
+  viewer: 'reads everything',
+};
+
+const ways = ({ signIn: { link: isLink, passkey, provider } }: Member) =>
+  [isLink && 'mailed link', passkey && 'passkey', provider && 'single sign-on']
+    .filter(Boolean)
+    .join(', ') || '–';
+
+async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { ask, query, may } = asked;
+  const found = await ask(memberRoutes.list, { query: { page: query['page'] } });
+  const shown = table(
+    asked,
+    found,
+    [
+      ['Name', ({ id, name, email }) => link(`/people/${id}`, name ?? email)],
+      ['Address', ({ email }) => email],
+      ['Role', ({ role }) => role],
+      ['Status', ({ status }) => state(status)],
+      ['Signs in by', ways],
+      ['Last here', (member) => lastHere(member)],
+    ],
+    'There is no member yet. Keys and "svc open" work without members.',
+  );
+  const body = together(
+    problem,
+    shown,
+    await hints(asked, found.items),
+    may('members:write') && inviting(asked, given),
+  );
+  return { title: 'People', body, command: 'svc members list', request: 'GET /v1/members' };
+}
+
+function lastHere({ status, lastSeenAt, expiresAt }: Member): Part {
+  if (status === 'invited') return expiresAt ? html`invited until ${time(expiresAt)}` : 'invited';
+  return lastSeenAt ? time(lastSeenAt) : 'never came';
+}
+
+/** Draws what needs a look: nobody came, no passkey, or no mail at the domain. */
+async function hints({ app }: Asked, members: readonly Member[]): Promise<Part> {
+  const active = members.filter(({ status }) => status === 'active');
+  const lost = await domainsWithoutMail(
+    app,
+    active.map(({ email }) => email),
+  );
+  const without = active.filter(({ signIn: { passkey, provider } }) => !passkey && !provider);
+  const never = active.filter(({ lastSeenAt }) => lastSeenAt === null);
+  const lines = [
+    without.length > 0 && `Without passkey and single sign-on: ${namesOf(without)}.`,
+    never.length > 0 && `Never came: ${namesOf(never)}.`,
+    lost.length > 0 && `Domains that take no mail, so no link arrives: ${lost.join(', ')}.`,
+  ].filter((line) => line !== false);
+  if (lines.length === 0) return null;
+  return html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
+}
+
+const mostNames = 10;
+
+function namesOf(members: readonly Member[]): string {
+  const names = members.slice(0, mostNames).map(({ name, email }) => name ?? email);
+  const more = members.length - names.length;
+  return names.join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+function inviting(asked: Asked, given: Form): Part {
+  const described = Object.entries(roleWords).map(
+    ([role, words]) => html`<div><dt>${role}</dt><dd>${words}</dd></div>`,
+  );
+  return together(
+    html`<h2>Invite somebody</h2>`,
+    form(
+      asked,
+      'invite',
+      'Invite',
+      html`
+      ${field({ name: 'email', label: 'Mail address', type: 'email', value: given['email'], isRequired: true })}
+      ${choice({ name: 'role', label: 'Role', options: roles, value: given['role'] ?? 'viewer', empty: 'choose one' })}
+      ${field({ name: 'name', label: 'Name', value: given['name'], hint: 'May stay empty' })}
+      <details><summary>What may each role do?</summary><dl class="facts">${described}</dl></details>
+    `,
+    ),
+  );
+}
+
+async function one(asked: Asked, problem: Part = null): Promise<View> {
+  const { ask, params, may } = asked;
+  const member = await ask(memberRoutes.get, { params });
+  const { status, name, email } = member;
+  const body = together(
+    problem,
+    html`<p>${state(status)} ${email}</p>`,
+    facts({ ...member, ways: ways(member) }, [
+      ['Role', 'role'],
+      ['Signs in by', 'ways'],
+      ['Invited until', 'expiresAt'],
+      ['Accepted', 'acceptedAt'],
+      ['Last here', 'lastSeenAt'],
+      ['Id', 'id'],
+    ]),
+    may('members:write') && changing(asked, member),
+    may('members:delete') && removing(asked, member),
+  );
+  return {
+    title: name ?? email,
+    body,
+    command: `svc members show ${member.id}`,
+    request: `GET /v1/members/${member.id}`,
+  };
+}
+
+function changing(asked: Asked, { status, name, role }: Member): Part {
+  const turn = status === 'disabled' ? 'active' : 'disabled';
+  const label = status === 'disabled' ? 'Enable' : 'Disable: sessions here end at once';
+  return together(
+    html`<div class="row">
+      ${status === 'invited' && button(asked, { action: 'resend', label: 'Invite again, by a new link' })}
+      ${status !== 'invited' && button(asked, { action: 'status', label, fields: { status: turn } })}
+    </div>`,
+    form(
+      asked,
+      'rename',
+      'Save the name',
+      field({ name: 'name', label: 'Name', value: name ?? '' }),
+    ),
+    form(
+      asked,
+      'role',
+      'Change the role',
+      choice({ name: 'role', label: 'Role', options: roles, value: role, empty: 'choose one' }),
+    ),
+  );
+}
+
+/** Draws the removal. */
+function removing(asked: Asked, { name, email }: Member): Part {
+  const text = 'The sessions and invitations here end at once. Keys that the member made continue.';
+  return together(
+    html`<h2>Remove from the organization</h2>`,
+    form(asked, 'remove', `Remove ${name ?? email}`, html`<p>${text}</p>`),
+  );
+}
+
+const back = ({ params }: Asked) => `/console/people/${params['id']}`;
+
+/** Returns an action that changes the member. */
+const change = (asks: string, bodyOf: (given: Form) => object) =>
+  written(
+    'members:write',
+    async (asked, given) => {
+      await asked.ask(memberRoutes.update, { params: asked.params, body: bodyOf(given) });
+      return back(asked);
+    },
+    (asked, _given, problem) => one(asked, problem),
+    asks,
+  );
+
+export const memberPages: readonly Page[] = [
+  {
+    path: '/people',
+    label: 'People',
+    needs: 'members:read',
+    show: (asked) => list(asked, {}),
+    actions: {
+      invite: written(
+        'members:write',
+        async ({ ask }, { email = '', role, name = '' }) => {
+          const body = { email: email.trim(), role, ...(name.trim() && { name: name.trim() }) };
+          await ask(memberRoutes.create, { body });
+          return '/console/people';
+        },
+        list,
+        'invite this person',
+      ),
+    },
+  },
+  {
+    path: '/people/:id',
+    needs: 'members:read',
+    show: (asked) => one(asked),
+    actions: {
+      rename: change('rename this member', ({ name = '' }) => ({ name: name.trim() || null })),
+      role: change('change this role', ({ role }) => ({ role })),
+      status: change('change this member', ({ status }) => ({ status })),
+      resend: written(
+        'members:write',
+        async (asked) => {
+          await asked.ask(memberRoutes.resend, { params: asked.params });
+          return back(asked);
+        },
+        (asked, _given, problem) => one(asked, problem),
+        'invite this person again',
+      ),
+      remove: written(
+        'members:delete',
+        async ({ ask, params }) => {
+          await ask(memberRoutes.delete, { params });
+          return '/console/people';
+        },
+        (asked, _given, problem) => one(asked, problem),
+        'remove this person',
+      ),
+    },
+  },
+];
