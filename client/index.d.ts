@@ -3603,6 +3603,38 @@ export type ApiKey = {
   /** send: mail is sent at once; approval: a person approves it */
   sendMode: 'send' | 'approval';
 };
+/** The place of a person in an organization */
+export type Member = {
+  /** Id of the member, in this organization */
+  id: string;
+  /** Address of the person */
+  email: string;
+  /** Name in this organization; null without one */
+  name: string | null;
+  /** Role of the member */
+  role: 'owner' | 'admin' | 'developer' | 'editor' | 'support' | 'analyst' | 'sender' | 'viewer';
+  /** invited: until the person accepts; disabled: signs in here no more */
+  status: 'invited' | 'active' | 'disabled';
+  /** Ways to sign in; all false for an invited member */
+  signIn: {
+    /** Whether the service mails links to sign in */
+    link: boolean;
+    /** Whether the person has a passkey */
+    passkey: boolean;
+    /** Whether the person is bound to single sign-on */
+    provider: boolean;
+  };
+  /** Member or key that invited; null for the operator and for single sign-on */
+  invitedBy: string | null;
+  /** Time of the end of the invitation; null without one */
+  expiresAt: string | null;
+  /** Time of the acceptance; null without one */
+  acceptedAt: string | null;
+  /** Time of the last request in the console; null without one */
+  lastSeenAt: string | null;
+  /** Time of the invitation */
+  createdAt: string;
+};
 /** A workspace: every other resource belongs to one */
 export type Organization = {
   /** Id of the organization */
@@ -3744,8 +3776,13 @@ export type AuditEntry = {
     | 'mailbox.paused'
     | 'mailbox.resumed'
     | 'mailbox.updated'
+    | 'member.accepted'
     | 'member.address-changed'
     | 'member.address-taken-back'
+    | 'member.created'
+    | 'member.declined'
+    | 'member.deleted'
+    | 'member.erased'
     | 'member.link-made'
     | 'member.passkey-added'
     | 'member.passkey-refused'
@@ -3755,8 +3792,10 @@ export type AuditEntry = {
     | 'member.provider-joined'
     | 'member.provider-role'
     | 'member.provider-unbound'
+    | 'member.resent'
     | 'member.reset'
     | 'member.sessions-ended'
+    | 'member.updated'
     | 'message.cancelled'
     | 'message.deleted'
     | 'namespace.created'
@@ -4897,6 +4936,12 @@ export type ApiKeysListQuery = {
   /** The same as `before` */
   until?: string | Date;
 };
+export type MembersListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
 export type AuditListQuery = {
   /** Only this kind of change */
   action?:
@@ -4970,8 +5015,13 @@ export type AuditListQuery = {
     | 'mailbox.paused'
     | 'mailbox.resumed'
     | 'mailbox.updated'
+    | 'member.accepted'
     | 'member.address-changed'
     | 'member.address-taken-back'
+    | 'member.created'
+    | 'member.declined'
+    | 'member.deleted'
+    | 'member.erased'
     | 'member.link-made'
     | 'member.passkey-added'
     | 'member.passkey-refused'
@@ -4981,8 +5031,10 @@ export type AuditListQuery = {
     | 'member.provider-joined'
     | 'member.provider-role'
     | 'member.provider-unbound'
+    | 'member.resent'
     | 'member.reset'
     | 'member.sessions-ended'
+    | 'member.updated'
     | 'message.cancelled'
     | 'message.deleted'
     | 'namespace.created'
@@ -8555,6 +8607,86 @@ export class Svc {
       },
       options?: KeyedOptions,
     ): Promise<ApiKey>;
+  };
+  readonly members: {
+    /** List members, newest first. Permission: `members:read`. */
+    list(
+      query?: MembersListQuery,
+      options?: RequestOptions,
+    ): List<{
+      /** Items of this page */
+      items: Array<Member>;
+      /** Place of this page in the list */
+      pagination: {
+        /** Number of this page, from 1 */
+        page: number;
+        /** Most items of a page */
+        limit: number;
+        /** Number of items on all pages */
+        total: number;
+        /** Number of pages */
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Invite a member. Mails an invitation that works once, for 7 days. Only a person invites, to a role that can do no more, and only an owner invites owners. An organization has at most 20 open invitations: then 409. An address gets five such mails a day: then 429. Permission: `members:write`. */
+    create(
+      body: {
+        /** Address of the person */
+        email: string;
+        /** Role of the member */
+        role:
+          | 'owner'
+          | 'admin'
+          | 'developer'
+          | 'editor'
+          | 'support'
+          | 'analyst'
+          | 'sender'
+          | 'viewer';
+        /** Name in this organization */
+        name?: string | null;
+        /** Mail the invitation (default: true); without it, the operator gives the link */
+        mail?: boolean;
+      },
+      options?: KeyedOptions,
+    ): Promise<Member>;
+    /** Show a member. Permission: `members:read`. */
+    get(id: string, options?: RequestOptions): Promise<Member>;
+    /** Change a member. A new role ends an open invitation, and `disabled` the sessions of the person in this organization. Nobody changes the own role, and only an owner changes owners. The last active owner stays one: 409. Permission: `members:write`. */
+    update(
+      id: string,
+      body: {
+        /** Name in this organization */
+        name?: string | null;
+        /** Role of the member */
+        role?:
+          | 'owner'
+          | 'admin'
+          | 'developer'
+          | 'editor'
+          | 'support'
+          | 'analyst'
+          | 'sender'
+          | 'viewer';
+        /** disabled: signs in to no page of this organization */
+        status?: 'active' | 'disabled';
+      },
+      options?: RequestOptions,
+    ): Promise<Member>;
+    /** Delete a member. Ends the sessions of the person in this organization. Keys that the member made stay. The last active owner is not deleted: 409. Permission: `members:delete`. */
+    delete(
+      id: string,
+      options?: RequestOptions,
+    ): Promise<{
+      /** True: the deletion is done */
+      success: boolean;
+      /** Sentence for people about the deletion */
+      message: string;
+    }>;
+    /** Mail an invitation once more. The earlier link is void, and the new one works for 7 days. An owner can also have a link mailed to a member who was away for 90 days; for any other active or disabled member: 409. Permission: `members:write`. */
+    resend(id: string, options?: KeyedOptions): Promise<Member>;
   };
   readonly organizations: {
     /** Show the organization of the key. Permission: `organization:read`. */

@@ -1,8 +1,9 @@
 // Every column with texts that the root key encrypts. A rotation encrypts all these texts again.
 // test/secrets/encrypted-columns.test.ts compares this table with a store that holds every kind of
 // secret, and with the calls of the cipher.
-import { sealedAs as mailedLinkContext } from '../access/sessions/mailed-links.ts';
+
 import { sealedAs as invitationContext } from '../access/members/invitations.ts';
+import { sealedAs as mailedLinkContext } from '../access/sessions/mailed-links.ts';
 import { objectKeyContext } from '../core/blobs/blobs.ts';
 import { domainKeyContext } from '../identity/domains/signing-keys.ts';
 import { sealedAs as senderProofContext } from '../identity/senders/proof.ts';

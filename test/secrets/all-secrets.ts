@@ -1,11 +1,10 @@
 // A store with every kind of encrypted text, and a reader of all of them.
 import { sql } from 'kysely';
-import { newPerson } from '../../src/access/members/persons.ts';
-import { insertPerson } from '../../src/access/members/queries.ts';
-import { makeMailedLink } from '../../src/access/sessions/mailed-links.ts';
 import { startInvitation } from '../../src/access/members/invitations.ts';
 import { newMember } from '../../src/access/members/members.ts';
-import { members } from '../../src/access/members/queries.ts';
+import { newPerson } from '../../src/access/members/persons.ts';
+import { insertPerson, members } from '../../src/access/members/queries.ts';
+import { makeMailedLink } from '../../src/access/sessions/mailed-links.ts';
 import type { App } from '../../src/core/app.ts';
 import { objectKeyContext } from '../../src/core/blobs/blobs.ts';
 import { insertObject } from '../../src/core/blobs/queries.ts';
