@@ -1,8 +1,25 @@
 // Runs commands in sequence in this process, each as `bin/run.js` would. Arguments, environment,
 // directory and input arrive over IPC; outputs and exit code are sent back. Starting a process
 // costs ten times as much as most commands.
+import { registerHooks } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import { start } from '../../commands/base/start.ts';
+
+const urlOf = (path: string) => new URL(path, import.meta.url).href;
+const [app, service, hostedApp] = [
+  urlOf('../../src/core/app.ts'),
+  urlOf('../../src/service/service.ts'),
+  urlOf('./hosted-app.ts'),
+];
+
+// Commands open their app by service.ts, which they import when they run.
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    const resolved = nextResolve(specifier, context);
+    const isOpened = resolved.url === app && context.parentURL === service;
+    return isOpened ? { ...resolved, url: hostedApp } : resolved;
+  },
+});
 
 export interface HostedRun {
   args: readonly string[];
