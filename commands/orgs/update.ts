@@ -83,6 +83,10 @@ export default class OrgsUpdate extends BaseCommand {
       helpValue: 'NAME|none',
       multiple: true,
     }),
+    'sign-in': Flags.string({
+      description: 'Proofs that open its console; strong: a passkey or single sign-on',
+      options: ['any', 'strong'],
+    }),
     ...dataFlag,
   };
 
@@ -99,6 +103,7 @@ export default class OrgsUpdate extends BaseCommand {
         trackClicks: flags['track-clicks'],
         messagesDays: flags['messages-days'],
         contentDays: flags['content-days'],
+        signIn: flags['sign-in'],
         metadataKeys: flags['metadata-key']?.filter((key) => key !== 'none'),
       }),
     };

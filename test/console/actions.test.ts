@@ -385,6 +385,8 @@ describe('an action of the console', () => {
   });
 
   it('changes the organization', async () => {
+    await act('/console/organization', 'signIn');
+    await act('/console/organization', 'signIn');
     await act('/console/organization', 'change', { name: 'Acme', timezone: 'Asia/Tokyo' });
     expect(await api('GET', '/v1/organizations/current')).toMatchObject({
       name: 'Acme',

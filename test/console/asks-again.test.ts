@@ -38,6 +38,7 @@ const asking: Readonly<Record<string, readonly string[]>> = {
     '/account unbind',
     '/account address',
   ],
+  'sign-in of an organization': ['/organization signIn'],
   webhooks: [
     '/webhooks make',
     '/webhooks/:id change',
@@ -63,6 +64,7 @@ const guarded: readonly RegExp[] = [
   /^(?:POST|PATCH) \/v1\/extension-installations(?!.*\/disable$)/,
   /^DELETE \/v1\/(?:email\/domains|mailboxes|templates)\/\{\w+\}$/,
   /^(?:POST|PUT|PATCH) \/v1\/.*\/(?:filters|catch-all|dkim-import|dkim\/import)/,
+  /organization sign-in/,
   /\/exports?(?:\/|$)/,
 ];
 

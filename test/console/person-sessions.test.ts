@@ -198,6 +198,19 @@ describe.each(stores)('a session of a person on %s', (store) => {
     );
   });
 
+  it('asks everybody for a passkey by a session that has one, and by no other', async () => {
+    const fields = { _action: 'signIn', signIn: 'strong' };
+    const refused = await browser.post('/console/organization', fields);
+    expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('keep you out')]);
+    await recordProof(world.test.app, hashOfToken(tokenOf(browser)), 'passkey');
+    expect((await browser.post('/console/organization', fields)).status).toBe(303);
+    const link = await browserOf(world, personId, {
+      organizationId: world.test.caller.organizationId,
+    });
+    expect((await link.get('/console/messages')).status).toBe(403);
+    expect((await browser.get('/console/organization')).body).toContain('Accept every sign-in');
+  });
+
   it('of a key opens no organization with signIn strong, one of the operator does', async () => {
     const key = await world.signIn(world.test.apiKey);
     const operator = await world.operator();

@@ -1,10 +1,12 @@
 // The organization, the limits of the plan, and the log of changes with their authors.
 import { planRoutes } from '../../../src/access/admission/routes.ts';
 import { organizationDesk, organizationRoutes } from '../../../src/access/organizations/routes.ts';
+import { isStrongEnough } from '../../../src/access/sessions/proofs.ts';
 import { auditRoutes } from '../../http/routes.ts';
+import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { facts, field, filters, form, table, time } from '../parts.ts';
+import { button, facts, field, filters, form, table, time } from '../parts.ts';
 
 const longestDetails = 300;
 
@@ -39,6 +41,14 @@ async function audit(asked: Asked): Promise<Part> {
   );
 }
 
+/** Draws the button that asks everybody for a passkey or single sign-on, or takes that back. */
+function signInButton(asked: Asked, signIn: 'any' | 'strong'): Part {
+  const turn = signIn === 'any' ? 'strong' : 'any';
+  const label =
+    turn === 'strong' ? 'Ask everybody for a passkey or single sign-on' : 'Accept every sign-in';
+  return button(asked, { action: 'signIn', label, fields: { signIn: turn } });
+}
+
 async function draw(asked: Asked): Promise<Part> {
   const { ask, may } = asked;
   const [organization, plan, changes] = await Promise.all([
@@ -55,8 +65,10 @@ async function draw(asked: Asked): Promise<Part> {
       ['Onboarding', 'onboarding.status'],
       ['Messages kept for days', 'retention.messagesDays'],
       ['Content kept for days', 'retention.contentDays'],
+      ['Signs in by (any; strong: passkey or single sign-on)', 'signIn'],
       ['Id', 'id'],
     ]),
+    may('members:write') && signInButton(asked, organization.signIn),
     may('operator') &&
       html`<details><summary>Change it</summary>${form(
         asked,
@@ -95,6 +107,19 @@ export const settingsPages: readonly Page[] = [
       request: 'GET /v1/audit',
     }),
     actions: {
+      signIn: {
+        needs: 'members:write',
+        asks: 'change the sign-in of this organization',
+        async run({ ask, session }, { signIn }) {
+          if (!isStrongEnough(session.proofs, 'strong')) {
+            const message =
+              'Sign in by a passkey or single sign-on first: the change would keep you out.';
+            throw new Refusal(403, { _tag: 'ForbiddenError', message }, '');
+          }
+          await ask(organizationDesk.signIn, { body: { signIn } });
+          return '/console/organization';
+        },
+      },
       change: {
         needs: 'operator',
         async run({ ask }, { name = '', timezone = '' }) {

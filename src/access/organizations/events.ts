@@ -14,6 +14,7 @@ const sample = {
   onboarding: { status: 'approved' as const, generation: 1 },
   tracking: { opens: false, clicks: false },
   metadataKeys: [],
+  signIn: 'any' as const,
   retention: { messagesDays: null, contentDays: null },
   createdAt: '2026-01-05T12:00:00.000Z',
 };

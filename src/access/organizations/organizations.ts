@@ -52,6 +52,7 @@ export function toOrganization(row: queries.OrganizationRow): Organization {
     tracking: { opens: row.track_opens === 1, clicks: row.track_clicks === 1 },
     retention: { messagesDays: row.messages_days, contentDays: row.content_days },
     metadataKeys: fromJson<string[]>(row.metadata_keys) ?? [],
+    signIn: row.sign_in,
     createdAt: isoTime(row.created_at),
   };
 }
@@ -220,10 +221,10 @@ function nameTaken(name: string): ConflictError {
 /** Returns the settings that can be changed by hand, by their names in the API. */
 function settingsOf(organization: Organization) {
   const { name, plan, paymentMethodOnFile, timezone, tracking, retention } = organization;
-  const { metadataKeys } = organization;
+  const { metadataKeys, signIn } = organization;
   const { opens: trackOpens, clicks: trackClicks } = tracking;
   return {
-    ...{ name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks, metadataKeys },
+    ...{ name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks, metadataKeys, signIn },
     ...retention,
   };
 }
@@ -239,10 +240,11 @@ export async function updateOrganization(
   app: App,
   idOrName: string,
   input: UpdateOrganization,
+  actor: Actor = operatorActor,
 ): Promise<Organization> {
   const changes = parseWith(updateOrganizationInput, input, 'body');
   const { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks } = changes;
-  const { messagesDays, contentDays, metadataKeys } = changes;
+  const { messagesDays, contentDays, metadataKeys, signIn } = changes;
   if (plan !== undefined) checkPlan(app, plan);
   const set: queries.OrganizationChanges = {
     ...(name !== undefined && { name }),
@@ -255,12 +257,13 @@ export async function updateOrganization(
     ...(trackClicks !== undefined && { track_clicks: trackClicks ? 1 : 0 }),
     ...(messagesDays !== undefined && { messages_days: messagesDays }),
     ...(contentDays !== undefined && { content_days: contentDays }),
+    ...(signIn !== undefined && { sign_in: signIn }),
     ...(metadataKeys !== undefined && {
       metadata_keys: metadataKeys.length === 0 ? null : JSON.stringify(metadataKeys),
       metadata_indexed_to: '',
     }),
   };
-  return changeOrganization(app, idOrName, operatorActor, (before) => {
+  return changeOrganization(app, idOrName, actor, (before) => {
     const after = settingsOf(toOrganization({ ...before, ...set }));
     const details = changesOf(settingsOf(toOrganization(before)), after);
     if (Object.keys(details).length === 0) return null;

@@ -2,10 +2,16 @@
 // operator, and are not part of HTTP.
 import { area } from '../../core/api/area.ts';
 import { internalRoute } from '../../core/api/route.ts';
+import { actorOf } from '../../history/audit/audit.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { reapplyOnboarding } from './onboarding.ts';
 import { getOrganization, updateOrganization } from './organizations.ts';
-import { organizationOutput, reapplyOnboardingInput, updateOrganizationInput } from './schema.ts';
+import {
+  organizationOutput,
+  reapplyOnboardingInput,
+  signInInput,
+  updateOrganizationInput,
+} from './schema.ts';
 
 const at = area('organization', {
   about: 'The organization of the key: its onboarding review and its audit',
@@ -40,5 +46,12 @@ export const organizationDesk = {
     permission: 'operator',
     body: updateOrganizationInput,
     run: (app, { caller, body }) => updateOrganization(app, caller.organizationId, body),
+  }),
+  signIn: internalRoute({
+    name: 'organization sign-in',
+    permission: 'members:write',
+    body: signInInput,
+    run: (app, { caller, body }) =>
+      updateOrganization(app, caller.organizationId, body, actorOf(caller)),
   }),
 };

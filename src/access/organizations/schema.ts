@@ -59,6 +59,8 @@ export const createOrganizationInput = z.strictObject({
   onboarding: z.enum(['approved', 'pending']).default('approved'),
 });
 
+const signIn = z.enum(['any', 'strong'], 'must be any or strong');
+
 export const updateOrganizationInput = z
   .strictObject({
     name: name.optional(),
@@ -70,8 +72,12 @@ export const updateOrganizationInput = z
     messagesDays: days,
     contentDays: days,
     metadataKeys: metadataKeys.optional(),
+    signIn: signIn.optional(),
   })
   .refine((changes) => Object.keys(changes).length > 0, 'names no change');
+
+/** The field that owners change too, by a session with a passkey or single sign-on. */
+export const signInInput = z.strictObject({ signIn });
 
 export const pauseOrganizationInput = z.strictObject({
   note: note.meta({ description: 'Reason, shown in each refusal of a send' }),
@@ -142,6 +148,9 @@ export const organizationOutput = z
     metadataKeys: z
       .array(z.string())
       .describe('Keys of the metadata of messages that are searched by index'),
+    signIn: signIn.meta({
+      description: 'strong: a passkey or single sign-on opens the console, any: every sign-in',
+    }),
     createdAt: z.string().describe('Time of creation'),
   })
   .meta({ id: 'Organization', description: 'A workspace: every other resource belongs to one' });

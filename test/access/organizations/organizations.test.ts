@@ -29,6 +29,7 @@ describe.each(stores)('organizations on %s', (store) => {
       onboarding: { status: 'approved', generation: 1 },
       tracking: { opens: false, clicks: false },
       metadataKeys: [],
+      signIn: 'any',
       retention: { messagesDays: null, contentDays: null },
       createdAt: '2026-01-05T12:00:00.000Z',
     });
