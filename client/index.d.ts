@@ -3676,6 +3676,8 @@ export type Organization = {
   };
   /** Keys of the metadata of messages that are searched by index */
   metadataKeys: Array<string>;
+  /** strong: a passkey or single sign-on opens the console, any: every sign-in */
+  signIn: 'any' | 'strong';
   /** Time of creation */
   createdAt: string;
 };
