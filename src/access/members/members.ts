@@ -226,7 +226,7 @@ export function updateMember(
 }
 
 /** Ends the sessions of a place, and the open invitations that its member made. */
-async function endPlace(app: App, trx: Db, row: queries.MemberRow): Promise<void> {
+export async function endPlace(app: App, trx: Db, row: queries.MemberRow): Promise<void> {
   await app.hooks.endPlace(app, trx, row.id);
   const { organization_id: organizationId, id: inviter } = row;
   await queries.endInvitationsBy(trx, { organizationId, inviter, now: app.clock.now() });

@@ -15,7 +15,8 @@ import type { Role } from '../../core/config/roles.ts';
 import { byService, record } from '../../history/events/record.ts';
 import { domainOf } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { openInviter } from '../members/invitations.ts';
+import { ended, openInviter } from '../members/invitations.ts';
+import { endPlace, newMember } from '../members/members.ts';
 import { callerOfMember, newPerson, placesOf, recordOfPerson } from '../members/persons.ts';
 import * as queries from '../members/queries.ts';
 import { lockOrganizationRow } from '../organizations/queries.ts';
@@ -122,7 +123,7 @@ async function follow(
   const owners = await queries.selectActiveOwners(trx, organizationId, 2);
   if (owners.length === 1 && owners[0]?.id === id) return;
   const updated_at = app.clock.now();
-  if (role === null) await app.hooks.endPlace(app, trx, id);
+  if (role === null) await endPlace(app, trx, place);
   const change = role === null ? { status: 'disabled' as const } : { role };
   await queries.members.update(trx, organizationId, id, { ...change, updated_at });
   const details = role === null ? {} : { from: place.role, to: role };
@@ -181,29 +182,16 @@ async function openPlace(
   trx: Db,
   { organizationId, personId, email, role, identity, invited }: NewPlace,
 ): Promise<void> {
-  const now = app.clock.now();
   const place = {
     person_id: personId,
     role,
     status: 'active' as const,
     name: invited?.name ?? identity.name,
-    invitation_hash: null,
-    invitation_token: null,
-    invitation_message_id: null,
-    expires_at: null,
-    accepted_at: now,
-    updated_at: now,
+    accepted_at: app.clock.now(),
+    ...ended(app),
   };
-  const row: queries.MemberRow = {
-    id: app.newId({ prefix: 'mem' }),
-    organization_id: organizationId,
-    email,
-    invited_by: null,
-    last_seen_at: null,
-    created_at: now,
-    ...invited,
-    ...place,
-  };
+  const made = newMember(app, organizationId, { email, role: role as Role }, null);
+  const row: queries.MemberRow = { ...(invited ?? made), ...place };
   if (invited) await queries.members.update(trx, organizationId, invited.id, place);
   else await queries.members.insert(trx, row);
   const details = { issuer: identity.issuer, role };

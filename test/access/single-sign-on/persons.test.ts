@@ -192,6 +192,15 @@ describe.each(stores)('an identity of the provider on %s', (store) => {
     expect(await personOfIdentity(withOidc({}), mara)).toEqual({ refused: 'disabled' });
   });
 
+  it('accepts no invitation of an inviter without the right to give the role', async () => {
+    await place({ email: 'ben@example.com', role: 'developer' });
+    const { id = '' } = (await placeOf('ben@example.com')) ?? {};
+    await place({ status: 'invited', role: 'admin', invited_by: id });
+    const app = withOidc({ join: { organization: organizationId(), role: null } });
+    expect(await personOfIdentity(app, mara)).toEqual({ refused: 'no-place' });
+    expect(await personOfInvitation(app, link, mara)).toEqual({ refused: 'invitation-ended' });
+  });
+
   describe('with an invitation', () => {
     const accept = (identity: Identity, oidc: Partial<Oidc> = {}) =>
       personOfInvitation(withOidc(oidc), link, identity);
