@@ -35,6 +35,8 @@ export interface RunRow {
   leased_until: number | null;
   due_at: number | null;
   created_by: string | null;
+  /** Address of the member at that time; null for a key. */
+  actor_email: string | null;
   member_role: string | null;
   is_test: number;
   created_at: number;
@@ -104,6 +106,7 @@ export const stateColumns = [
   'leased_until',
   'due_at',
   'created_by',
+  'actor_email',
   'member_role',
   'is_test',
   'created_at',

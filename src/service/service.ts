@@ -1,5 +1,6 @@
 // The service for the daemon, every command and every test: the app of app.ts, with hooks by which
 // lower folders call higher folders. Starts no server and no job.
+import { standingMembers } from '../access/members/persons.ts';
 import { endPasskeys } from '../access/passkeys/passkeys.ts';
 import { personsWithPasskey } from '../access/passkeys/queries.ts';
 import { endLinksOfPerson } from '../access/sessions/mailed-links.ts';
@@ -44,6 +45,7 @@ export const hooks: Hooks = {
   readPostedMails,
   endpointDisabled: markFailing,
   mailInvitation,
+  standingMembers,
   mailReturn,
   personsWithPasskey,
   endPlace,

@@ -63,6 +63,7 @@ export async function makeInstallationKey(
     installation_id: installationId,
     lineage: id,
     replaced_by: null,
+    created_by: null,
     is_active: 1,
     expires_at: null,
     last_used_at: null,

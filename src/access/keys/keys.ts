@@ -10,7 +10,12 @@
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import { allows, type PermissionMap } from '../../core/api/permission.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
-import type { Caller, CallingInstallation, KeyConstraints } from '../../core/api/route.ts';
+import {
+  type Caller,
+  type CallingInstallation,
+  callerId,
+  type KeyConstraints,
+} from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
@@ -116,11 +121,17 @@ function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey 
     constraints: fromJson<ApiKey['constraints']>(row.constraints),
     // `none` is for keys of installations, which are not shown here.
     sendMode: row.send_mode === 'approval' ? 'approval' : 'send',
+    createdBy: row.created_by,
   };
 }
 
 /** Returns a new row and the plaintext. @throws ValidationError. */
-export function newKey(app: App, organizationId: string, input: CreateKey) {
+export function newKey(
+  app: App,
+  organizationId: string,
+  input: CreateKey,
+  createdBy: string | null = null,
+) {
   const wanted = parseWith(createKeyInput, input, 'body');
   const now = app.clock.now();
   const expiresAt = wanted.expiresAt ? Date.parse(wanted.expiresAt) : null;
@@ -133,6 +144,7 @@ export function newKey(app: App, organizationId: string, input: CreateKey) {
     id,
     lineage: id,
     replaced_by: null,
+    created_by: createdBy,
     organization_id: organizationId,
     name: wanted.name ?? null,
     description: wanted.description ?? null,
@@ -260,7 +272,7 @@ function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Chan
  * @throws ValidationError; ForbiddenError if it could do more than the caller.
  */
 export async function createKey(app: App, caller: Caller, input: CreateKey): Promise<ApiKey> {
-  const { row, plaintext } = newKey(app, caller.organizationId, input);
+  const { row, plaintext } = newKey(app, caller.organizationId, input, callerId(caller));
   requireNoConfiguring(row);
   await app.store.write(async (trx) => {
     await requireNoMoreThan(trx, caller, row);
@@ -357,7 +369,7 @@ export async function rotateKey(
     await requireNoMoreThan(trx, caller, old);
     const { plaintext, ...text } = makeKey(app.random, isTestKey(old.start) ? 'test' : 'live');
     const fresh = { id: app.newId('key'), created_at: now, last_used_at: null };
-    const row = { ...old, ...text, ...fresh };
+    const row = { ...old, ...text, ...fresh, created_by: callerId(caller) };
     const graceEnds = now + graceSeconds * 1000;
     const expiresAt = Math.min(graceEnds, old.expires_at ?? graceEnds);
     const hasEnded =

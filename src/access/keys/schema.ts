@@ -196,6 +196,7 @@ export const keyOutput = z
     sendMode: z
       .enum(['send', 'approval'])
       .describe('send: mail is sent at once; approval: a person approves it'),
+    createdBy: z.string().nullable().describe('Member or key that made it; null for the operator'),
   })
   .meta({ id: 'ApiKey', description: 'A key of an organization' });
 

@@ -47,17 +47,25 @@ interface Authored {
   right: SendRight | null;
 }
 
-/** Refuses due mail of a revoked key. Reads the rights of the key for later checks. */
+const memberPrefix = 'mem_';
+
+const isMember = (id: string | null) => id?.startsWith(memberPrefix) === true;
+
+/** Refuses due mail of a revoked key, or of a member who is disabled or deleted. Reads the rights of the key for later checks. */
 export const revokedKeyCheck: SendCheck<
   'due',
   Authored & { organizationId: string; keyId: string | null }
 > = {
   name: 'key',
   asked: 'due',
-  async prepare(_app, trx, sends) {
-    const ids = new Set(sends.flatMap(({ keyId }) => keyId ?? []));
-    const heirs = ids.size > 0 ? await findHeirs(trx, [...ids]) : [];
+  async prepare(app, trx, sends) {
+    const ids = [...new Set(sends.flatMap(({ keyId }) => keyId ?? []))];
+    const memberIds = ids.filter(isMember);
+    const keyIds = ids.filter((id) => !isMember(id));
+    const heirs = keyIds.length > 0 ? await findHeirs(trx, keyIds) : [];
     const standing = new Map(heirs.map(({ made_id, ...heir }) => [made_id, callerOf(heir)]));
+    const members = memberIds.length > 0 ? await app.hooks.standingMembers(trx, memberIds) : [];
+    for (const [id, caller] of members) standing.set(id, caller);
     for (const send of sends) {
       const { keyId, organizationId } = send;
       send.caller = keyId === null ? operatorOf(organizationId) : (standing.get(keyId) ?? null);
@@ -65,7 +73,11 @@ export const revokedKeyCheck: SendCheck<
     return ({ keyId, caller }) =>
       caller
         ? null
-        : new ForbiddenError(`The API key ${keyId} that scheduled the message is revoked`);
+        : new ForbiddenError(
+            isMember(keyId)
+              ? `The member ${keyId} who scheduled the message is disabled or deleted`
+              : `The API key ${keyId} that scheduled the message is revoked`,
+          );
   },
 };
 

@@ -15,12 +15,10 @@ import { byService, record } from '../../history/events/record.ts';
 import { ConflictError, ForbiddenError } from '../../platform/errors.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { standingFor } from '../keys/keys.ts';
 import { findOrganization, lockOrganization } from '../organizations/queries.ts';
-import { callerOfMember, newPerson } from './persons.ts';
+import { callerOfMember, newPerson, standingCaller } from './persons.ts';
 import * as queries from './queries.ts';
 import { mayGive } from './rules.ts';
-import { memberNoun } from './schema.ts';
 
 /** Time in which an invitation can be accepted. */
 export const invitationLivesMs = 7 * 24 * 3_600_000;
@@ -88,17 +86,10 @@ export interface Invitation {
 
 /** Returns the name of the inviter; null once the inviter may give the role no more. */
 async function standingInviter(db: Db, row: queries.MemberRow): Promise<string | null> {
-  const { invited_by: id, organization_id, role } = row;
+  const { invited_by: id, role } = row;
   if (id === null) return 'the operator';
-  const inviter = id.startsWith(memberNoun.prefix)
-    ? await activeMember(db, organization_id, id)
-    : await standingFor(db, id);
+  const inviter = await standingCaller(db, id);
   return inviter && mayGive(inviter, role) ? (inviter.keyName ?? id) : null;
-}
-
-async function activeMember(db: Db, organizationId: string, id: string) {
-  const row = await queries.members.find(db, organizationId, id);
-  return row?.status === 'active' ? callerOfMember(row) : null;
 }
 
 /** Returns the name of the inviter of an open invitation; null once the invitation ended. */

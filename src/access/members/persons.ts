@@ -4,8 +4,10 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { type Change, record } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { standingFor } from '../keys/keys.ts';
 import { rolePermissions } from '../keys/roles.ts';
 import * as queries from './queries.ts';
+import { memberNoun } from './schema.ts';
 
 /** Returns the caller of an active member's row; `person_id` is set in such a row. */
 export function callerOfMember(row: queries.MemberRow): Caller {
@@ -41,6 +43,25 @@ export interface PersonIn {
 export async function memberCaller(db: Db, place: PersonIn): Promise<Caller | null> {
   const row = await queries.findPlace(db, place);
   return row?.status === 'active' ? callerOfMember(row) : null;
+}
+
+/** Returns the callers of active members, by the id of the member. */
+export async function standingMembers(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, Caller>> {
+  const rows = await queries.findMembers(db, ids);
+  const active = rows.filter(({ status }) => status === 'active');
+  return new Map(active.map((row) => [row.id, callerOfMember(row)]));
+}
+
+/**
+ * Returns the caller that stands for the key or member of an earlier act, with the rights of now;
+ * null once the key is revoked, and while the member is disabled or gone.
+ */
+export async function standingCaller(db: Db, id: string): Promise<Caller | null> {
+  if (!id.startsWith(memberNoun.prefix)) return standingFor(db, id);
+  return (await standingMembers(db, [id])).get(id) ?? null;
 }
 
 /** Returns the active and disabled places of a person, oldest first. */

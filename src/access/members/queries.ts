@@ -54,6 +54,13 @@ const own = ownTables<MemberTables>();
 
 export const members = own.rowsOf('members', 'member');
 
+export const findMembers = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('members')
+    .selectAll()
+    .where('id', ...isOneOf(db, ids)),
+);
+
 /** Locks persons, in the order of ids. */
 export const lockPersons = own.lockerOf('persons');
 

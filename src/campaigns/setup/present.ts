@@ -41,7 +41,7 @@ function summaryOf(row: RunState, stats: Stats): RunSummary {
     stats,
     isTest: row.is_test === 1,
     createdBy: row.created_by,
-    actorEmail: null,
+    actorEmail: row.actor_email,
     memberRole: row.member_role,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

@@ -265,9 +265,12 @@ export const runSummary = z
     createdBy: z
       .string()
       .nullable()
-      .meta({ description: 'Id of the key that made it; null for the operator' }),
-    actorEmail: z.string().nullable().meta({ description: 'Null: keys have no address' }),
-    memberRole: z.string().nullable().meta({ description: 'Role of that key' }),
+      .meta({ description: 'Key or member that made it; null for the operator' }),
+    actorEmail: z
+      .string()
+      .nullable()
+      .meta({ description: 'Address of the member; null for a key' }),
+    memberRole: z.string().nullable().meta({ description: 'Role of that key or member' }),
     createdAt: z.string().describe('Time of creation'),
     updatedAt: z.string().describe('Time of the last change'),
   })

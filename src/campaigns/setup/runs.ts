@@ -2,7 +2,7 @@
 // src/campaigns/walk starts runs, sends their mail and ends them.
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
 import { noticeReplay } from '../../core/api/idempotency.ts';
-import type { Caller } from '../../core/api/route.ts';
+import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
 import { cancelRun as cancelMail, releaseRun } from '../../outbound/queue/desk/runs.ts';
@@ -78,7 +78,8 @@ function newRun(app: App, caller: Caller, asked: Asked, frozen: FrozenColumns): 
     worker: null,
     leased_until: null,
     due_at: asked.scheduledFor ?? now,
-    created_by: caller.keyId,
+    created_by: callerId(caller),
+    actor_email: caller.by.kind === 'member' ? caller.by.email : null,
     member_role: caller.by.kind === 'operator' ? null : caller.roleName,
     is_test: caller.isTest ? 1 : 0,
     created_at: now,

@@ -106,7 +106,7 @@ export async function findHold(
   if (!caller) {
     return held(
       'key',
-      `The API key ${run.created_by} is revoked, or may not run campaigns any more`,
+      `The key or member ${run.created_by} is revoked, or may not run campaigns any more`,
     );
   }
   const domain = domainOf(mailing.from.email);

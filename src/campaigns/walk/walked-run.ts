@@ -1,10 +1,9 @@
 // A run with the snapshots, as the walk reads it. Snapshots never change after the start, so each
 // is read and parsed once while the run is walked.
 
-import { callerOf } from '../../access/keys/keys.ts';
-import { findHeir } from '../../access/keys/queries.ts';
 import { operatorOf } from '../../access/keys/roles.ts';
 import { campaignsRight, refusedRight } from '../../access/keys/send-checks.ts';
+import { standingCaller } from '../../access/members/persons.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
@@ -58,7 +57,6 @@ export async function callerOfRun(
   { created_by, organization_id }: Pick<RunState, 'created_by' | 'organization_id'>,
 ): Promise<Caller | null> {
   if (created_by === null) return operatorOf(organization_id);
-  const key = await findHeir(db, created_by);
-  const caller = key ? callerOf(key) : null;
+  const caller = await standingCaller(db, created_by);
   return caller && refusedRight(caller, campaignsRight) === null ? caller : null;
 }

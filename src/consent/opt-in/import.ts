@@ -1,7 +1,7 @@
 // Imports contacts that have to confirm a group. Their mails are due one after the other, so that a
 // mail of a single request need not wait for the whole import.
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
-import type { Caller, StreamedBody } from '../../core/api/route.ts';
+import { type Caller, callerId, type StreamedBody } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { findAddressed } from '../../people/contacts/queries.ts';
 import type { ImportQuery, ImportReport } from '../../people/contacts/schema.ts';
@@ -32,7 +32,8 @@ export async function askImported(
   const refused = refusedServiceMail(caller, 'an import with requireConfirmation');
   if (refused) throw refused;
   const texts = await checkAskingAny(app, caller, groupId);
-  const { organizationId, keyId } = caller;
+  const { organizationId } = caller;
+  const keyId = callerId(caller);
   const start = app.clock.now();
   let asked = 0;
   return async (trx: Db, contactIds: readonly string[]) => {

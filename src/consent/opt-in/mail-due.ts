@@ -14,8 +14,8 @@
 //   an error of the service                 | the same for the first rows of the organization
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
-import { standingFor } from '../../access/keys/keys.ts';
 import { operatorOf } from '../../access/keys/roles.ts';
+import { standingCaller } from '../../access/members/persons.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
@@ -195,7 +195,7 @@ async function callersOf(
   const callers = new Map<string | null, Caller | null>([[null, operatorOf(organizationId)]]);
   for (const { key_id: id } of rows) {
     if (id === null || callers.has(id)) continue;
-    const caller = await standingFor(trx, id);
+    const caller = await standingCaller(trx, id);
     const isRefused = caller !== null && refusedServiceMail(caller, 'a confirmation') !== null;
     callers.set(id, isRefused ? null : caller);
   }

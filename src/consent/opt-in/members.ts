@@ -3,7 +3,7 @@
 import { openAllowances } from '../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
-import type { Caller } from '../../core/api/route.ts';
+import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
 import { findBlocked } from '../../people/blocks/suppression.ts';
@@ -77,7 +77,8 @@ export async function addMembers(
 ): Promise<{ items: AddedMember[] }> {
   const refused = refusedServiceMail(caller, 'asking contacts to confirm');
   if (refused) throw refused;
-  const { organizationId, keyId } = caller;
+  const { organizationId } = caller;
+  const keyId = callerId(caller);
   const ids = [...new Set(contactIds)].sort();
   return app.store.write(async (trx) => {
     const now = app.clock.now();

@@ -1,6 +1,6 @@
 // Publishes a template: compiles the head of main outside of the transaction, then stores a version
 // if the head is still the same.
-import type { Caller } from '../../core/api/route.ts';
+import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { eventToRecord, record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
@@ -107,7 +107,7 @@ async function addVersion(
     html_bytes: Buffer.byteLength(compiled.html ?? ''),
     brand_slug: brandSlug,
     css_digest: cssDigest,
-    created_by: caller.keyId,
+    created_by: callerId(caller),
     created_at: now,
   });
   return { version_id: id, version_number: number, next_version: number + 1 };

@@ -160,8 +160,8 @@ const messageOrigin = z
     via: z
       .enum(['api', 'command', 'smtp', 'sendmail', 'service'])
       .meta({ description: '`service`: mail that the service wrote itself' }),
-    keyId: z.string().nullable().meta({ description: 'Null for the operator' }),
-    keyName: z.string().nullable().meta({ description: 'Name of the key at that time' }),
+    keyId: z.string().nullable().meta({ description: 'Key or member; null for the operator' }),
+    keyName: z.string().nullable().meta({ description: 'Name of the key or member then' }),
     user: z.string().nullable().meta({
       description: 'User name of the login over SMTP; for sendmail, the user of the system',
     }),

@@ -5,7 +5,7 @@
 
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import { messagesRight, type SendRight } from '../../access/keys/send-checks.ts';
-import type { Caller } from '../../core/api/route.ts';
+import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { insertBlobs } from '../../core/blobs/blobs.ts';
 import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
@@ -186,7 +186,9 @@ async function draftAll(
     const draft = draftMessage(app, recent, named, send.sender, send.parent, blocks);
     drafts.set(
       index,
-      scheduledFor === undefined ? draft : scheduledDraft(app, draft, scheduledFor, caller.keyId),
+      scheduledFor === undefined
+        ? draft
+        : scheduledDraft(app, draft, scheduledFor, callerId(caller)),
     );
     if (idempotency) drafted.add(nameOf(idempotency));
   }

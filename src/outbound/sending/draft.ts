@@ -1,7 +1,7 @@
 // The rows of an accepted message: message, content, recipients (duplicates folded) and a delivery
 // for each. Decides nothing and writes nothing.
 
-import type { Caller } from '../../core/api/route.ts';
+import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { draftBlob } from '../../core/blobs/blobs.ts';
 import type { BlobRow } from '../../core/blobs/queries.ts';
@@ -170,18 +170,15 @@ interface Origins {
   onBehalfOf: string | undefined;
 }
 
-function originOf(
-  { by, keyId, keyName }: Caller,
-  { raw, resent, template, onBehalfOf }: Origins,
-): StoredOrigin {
-  const own = by.kind === 'operator' ? 'command' : 'api';
+function originOf(caller: Caller, { raw, resent, template, onBehalfOf }: Origins): StoredOrigin {
+  const own = caller.by.kind === 'operator' ? 'command' : 'api';
   const via = onBehalfOf === undefined ? (raw?.via ?? own) : 'service';
   const first = fromJson<StoredOrigin>(resent?.origin ?? null);
   const templateVersion = template?.version ?? first?.templateVersion;
   return {
     via,
-    keyId,
-    keyName,
+    keyId: callerId(caller),
+    keyName: caller.keyName,
     user: raw?.user ?? null,
     ...(resent && { resendOf: resent.id }),
     ...(templateVersion != null && { templateVersion }),

@@ -45,6 +45,7 @@ describe.each(stores)('API keys on %s', (store) => {
         owner: 'service',
         constraints: null,
         sendMode: 'send',
+        createdBy: null,
       });
       const hidden = { ...made, key: null };
       expect(await getKey(test.app, test.caller, made.id)).toEqual(hidden);
@@ -230,6 +231,7 @@ describe.each(stores)('API keys on %s', (store) => {
         key: expect.stringMatching(/^svc_test_/),
         start: fresh.key?.slice(0, 14),
         createdAt: '2026-01-05T12:00:05.000Z',
+        createdBy: test.caller.keyId,
       });
       expect(fresh.key).not.toBe(old.key);
       expect((await getKey(test.app, test.caller, old.id)).isActive).toBe(false);

@@ -7,7 +7,7 @@ import { type Role, roles } from '../../../src/core/config/roles.ts';
 const allowed: Record<Role, (resource: string, action: string) => boolean> = {
   owner: () => true,
   admin: () => true,
-  developer: (resource) => resource !== 'keys' && resource !== 'organization',
+  developer: (resource) => !['keys', 'members', 'organization'].includes(resource),
   editor: (resource, action) =>
     ['campaigns', 'templates', 'brands', 'contacts'].includes(resource) ||
     (['senders', 'domains', 'analytics'].includes(resource) && action === 'read'),

@@ -44,6 +44,7 @@ export async function storedRun(
     leased_until: status === 'running' ? now + 60_000 : null,
     due_at: status === 'scheduled' || status === 'running' ? now : null,
     created_by: null,
+    actor_email: null,
     member_role: null,
     is_test: 0,
     created_at: now,

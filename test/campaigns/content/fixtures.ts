@@ -64,7 +64,7 @@ export async function startedRun(app: App, caller: Caller, mail: CampaignMail): 
         wait_reason: null,
       },
       ...{ next_dispatch_at: null, dispatched_at: null, worker: null, leased_until: null },
-      ...{ due_at: null, created_by: null, member_role: null, is_test: 0 },
+      ...{ due_at: null, created_by: null, actor_email: null, member_role: null, is_test: 0 },
       ...{ created_at: now, updated_at: now, audience_snapshot: null, policy_snapshot: null },
       shared: JSON.stringify(shared),
       content_snapshot: JSON.stringify(drafted.snapshot),

@@ -46,6 +46,7 @@ export async function newRun(
     leased_until: null,
     due_at: null,
     created_by: null,
+    actor_email: null,
     member_role: null,
     is_test: 0,
     created_at: now,

@@ -63,7 +63,9 @@ create table api_keys (
   -- The installation that a key belongs to; null for all other keys.
   installation_id text,
   -- JSON: the kinds of events that the installation may read.
-  events text
+  events text,
+  -- Member or key that made it; null for the operator.
+  created_by text
 );
 create index api_keys_of_organization on api_keys (organization_id, id);
 -- A scheduled message finds the active key that replaced its own.

@@ -52,8 +52,8 @@ create table campaign_runs (
   worker text, leased_until bigint,
   -- Time of the next step; null for a run without one.
   due_at bigint,
-  -- The key that made the run; null for the operator.
-  created_by text, member_role text, is_test integer not null,
+  -- The key or member that made the run, with the member's address; null for the operator.
+  created_by text, actor_email text, member_role text, is_test integer not null,
   created_at bigint not null, updated_at bigint not null,
   -- JSON: audience and policy, and what the messages of the run share.
   audience_snapshot text, policy_snapshot text, shared text,

@@ -1,0 +1,10 @@
+// Hook of keys: members, who scheduled mail as keys do.
+import type { Caller } from '../../core/api/route.ts';
+import type { Db } from '../../platform/store/db.ts';
+
+declare module '../../core/app.ts' {
+  interface Hooks {
+    /** Returns the callers of active members, by the id of the member. */
+    readonly standingMembers: (db: Db, ids: readonly string[]) => Promise<Map<string, Caller>>;
+  }
+}
