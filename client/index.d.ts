@@ -387,9 +387,9 @@ export type DeliveryAttempt = {
 export type MessageOrigin = {
   /** `service`: mail that the service wrote itself */
   via: 'api' | 'command' | 'smtp' | 'sendmail' | 'service';
-  /** Null for the operator */
+  /** Key or member; null for the operator */
   keyId: string | null;
-  /** Name of the key at that time */
+  /** Name of the key or member then */
   keyName: string | null;
   /** User name of the login over SMTP; for sendmail, the user of the system */
   user: string | null;
@@ -2908,11 +2908,11 @@ export type CampaignRun = {
   stats: RunStats;
   /** Whether a test key made it */
   isTest: boolean;
-  /** Id of the key that made it; null for the operator */
+  /** Key or member that made it; null for the operator */
   createdBy: string | null;
-  /** Null: keys have no address */
+  /** Address of the member; null for a key */
   actorEmail: string | null;
-  /** Role of that key */
+  /** Role of that key or member */
   memberRole: string | null;
   /** Time of creation */
   createdAt: string;
@@ -3075,11 +3075,11 @@ export type CampaignRunSummary = {
   stats: RunStats;
   /** Whether a test key made it */
   isTest: boolean;
-  /** Id of the key that made it; null for the operator */
+  /** Key or member that made it; null for the operator */
   createdBy: string | null;
-  /** Null: keys have no address */
+  /** Address of the member; null for a key */
   actorEmail: string | null;
-  /** Role of that key */
+  /** Role of that key or member */
   memberRole: string | null;
   /** Time of creation */
   createdAt: string;
@@ -3602,6 +3602,8 @@ export type ApiKey = {
   } | null;
   /** send: mail is sent at once; approval: a person approves it */
   sendMode: 'send' | 'approval';
+  /** Member or key that made it; null for the operator */
+  createdBy: string | null;
 };
 /** The place of a person in an organization */
 export type Member = {
