@@ -51,7 +51,10 @@ const memberPrefix = 'mem_';
 
 const isMember = (id: string | null) => id?.startsWith(memberPrefix) === true;
 
-/** Refuses due mail of a revoked key, or of a member who is disabled or deleted. Reads the rights of the key for later checks. */
+/**
+ * Refuses due mail of a revoked key, or of a member who is disabled or deleted. Reads their rights
+ * for later checks.
+ */
 export const revokedKeyCheck: SendCheck<
   'due',
   Authored & { organizationId: string; keyId: string | null }
