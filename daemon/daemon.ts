@@ -14,6 +14,7 @@ import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
 import { watchRootKeys } from '../src/core/root-keys/root-keys.ts';
 import { restoreFindings } from '../src/doctor/daily.ts';
 import { leftBehindDoubt } from '../src/doctor/passkeys.ts';
+import { personMailDoubt } from '../src/doctor/persons.ts';
 import { mailIntakeOf } from '../src/inbox/receiving/mail-intake.ts';
 import { createProjector } from '../src/inbox/receiving/projector.ts';
 import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
@@ -128,6 +129,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
       await sandboxDoubt(app),
       await leftBehindDoubt(app),
       await joinDoubt(app),
+      await personMailDoubt(app),
     ]) {
       if (doubt !== null) app.log.warn(doubt);
     }

@@ -17,6 +17,7 @@ import { machineChecks, thisMachine } from './machine.ts';
 import { mailChecks } from './mail.ts';
 import { networkChecks, offlineReason } from './network.ts';
 import { passkeyChecks } from './passkeys.ts';
+import { personChecks } from './persons.ts';
 import { smarthostChecks } from './smarthost.ts';
 import { storageChecks } from './storage.ts';
 
@@ -26,6 +27,7 @@ export const checks: readonly Check[] = [
   ...storageChecks,
   ...networkChecks,
   ...passkeyChecks,
+  ...personChecks,
   ...identityChecks,
   ...smarthostChecks,
   ...mailChecks,

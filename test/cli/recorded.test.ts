@@ -82,6 +82,8 @@ const changesNothing = [
   // What it records of a person: test/access/sessions/reset.test.ts.
   'members reset',
   ...['members list', 'members show', 'members resend'],
+  // What it records of a person: test/outbound/sending/people/warnings.test.ts.
+  'members link',
   // What they record: test/outbound/sending/sender-proof.test.ts.
   ...['senders resend', 'senders verify'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],

@@ -192,6 +192,17 @@ export const countOpenInvitations = own.first(
   (row) => Number(row?.count ?? 0),
 );
 
+/** Tells whether there is any person. */
+export const hasPersons = own.first(
+  (db) => db.selectFrom('persons').select('id').limit(1),
+  (row) => row !== undefined,
+);
+
+/** Returns some active members of all organizations. */
+export const selectActiveMembers = own.all((db, most: number) =>
+  db.selectFrom('members').selectAll().where('status', '=', 'active').orderBy('id').limit(most),
+);
+
 /** Returns some active owners of an organization; two are enough to know the last. */
 export const selectActiveOwners = own.all((db, organizationId: string, most: number) =>
   db

@@ -27,7 +27,8 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const yearMs = 365 * dayMs;
 
-const livesMs: Readonly<Record<queries.LinkPurpose, number>> = {
+/** Time in which a link works. */
+export const linkLivesMs: Readonly<Record<queries.LinkPurpose, number>> = {
   'sign-in': 15 * minuteMs,
   proof: 15 * minuteMs,
   address: 15 * minuteMs,
@@ -84,7 +85,7 @@ export async function makeMailedLink(
     network: address === '' ? '' : siteOf(address),
     asked_at: now,
     session_hash: sessionHash,
-    expires_at: now + livesMs[purpose],
+    expires_at: now + linkLivesMs[purpose],
   });
   return { hash, token };
 }

@@ -3,6 +3,8 @@
 import { operatorOf } from '../../../access/keys/roles.ts';
 import { holdServiceOrganization } from '../../../access/organizations/service-organization.ts';
 import type { App } from '../../../core/app.ts';
+import { findHostedSender } from '../../../identity/mailboxes/addresses.ts';
+import { resolveSenders } from '../../../identity/senders/resolve.ts';
 import { ServiceError, ValidationError } from '../../../platform/errors.ts';
 import { serviceOrganizationId } from '../../../platform/runtime/ids.ts';
 import type { Db } from '../../../platform/store/db.ts';
@@ -44,6 +46,16 @@ const senderChecks: readonly (string | undefined)[] = ['sender', 'local-sender']
 export function refusalOfMail({ check, error }: Refused): ServiceError {
   if (!senderChecks.includes(check)) return error;
   return ValidationError.of('console.signIn.from', error.message);
+}
+
+/** Returns why the sender of the service may not send to servers elsewhere; null if it may. */
+export async function refusedSenderOfService(app: App, db: Db): Promise<string | null> {
+  const { from } = app.config.console.signIn;
+  const wanted = from === null ? undefined : { email: from };
+  const question = { organizationId: serviceOrganizationId, from: wanted, onBehalfOf: '' };
+  const [answer] = await resolveSenders(db, [question], findHostedSender);
+  if (!answer || answer instanceof ServiceError) return answer?.message ?? null;
+  return answer.isLocal ? `the domain of ${answer.email} exists on this machine only` : null;
 }
 
 /** Puts a mail to a person into the queue. Returns its id. @throws the refusal of the mail */
