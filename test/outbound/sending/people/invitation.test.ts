@@ -49,19 +49,18 @@ describe.each(stores)('an invitation, on %s', (store) => {
   afterEach(() => world.close());
 
   it('is mailed by the service, and counts for the inviting organization', async () => {
-    const before = await usedToday(world.test);
     await invite(world);
     const [mail] = await world.arrived();
     expect(mail?.from).toContain('console@acme.example');
     expect(mail?.text).toContain('Jette invites you to default at mail.acme.example');
-    expect(await usedToday(world.test)).toBe(before + 1);
+    expect(await usedToday(world.test)).toEqual({ emails: 1, messages: 1 });
   });
 
   it.each<[string, (world: PeopleWorld) => Promise<unknown>, unknown]>([
     ['a pause', ({ app }) => pauseOrganization(app, 'default', { note: 'look' }), 'ForbiddenError'],
     [
       'a rejection',
-      ({ app }) => reviewOnboarding(app, 'default', { status: 'rejected', note: 'no' }),
+      ({ app }) => reviewOnboarding(app, 'default', { verdict: 'rejected', note: 'no' }),
       'ForbiddenError',
     ],
     [

@@ -2,9 +2,9 @@
 // of `svc doctor` about persons whom no mail reaches.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { beginPersonSession } from '../../../../src/access/sessions/person-sessions.ts';
 import { useMailedLink } from '../../../../src/access/sessions/mailed-links.ts';
 import { makeLinkFor } from '../../../../src/access/sessions/operator-link.ts';
+import { beginPersonSession } from '../../../../src/access/sessions/person-sessions.ts';
 import { selectSessionsOfPerson } from '../../../../src/access/sessions/queries.ts';
 import { resetPerson } from '../../../../src/access/sessions/reset.ts';
 import { examine } from '../../../../src/doctor/examine.ts';
@@ -68,7 +68,7 @@ describe.each(stores)('a person is warned, on %s', (store) => {
     const { url, email } = await makeLinkFor(world.app, 'ADA@gmail.example');
     expect(email).toBe(ada);
     const mails = await world.arrived();
-    expect(mails.map(({ to }) => to).toSorted()).toEqual([ada, 'owner@gmail.example']);
+    expect(new Set(mails.map(({ to }) => to))).toEqual(new Set([ada, 'owner@gmail.example']));
     const token = url.split('/').at(-1) ?? '';
     expect(mails.filter(({ text }) => text.includes(token))).toEqual([]);
     const { items } = await listAudit(world.app, world.test.operator, {
