@@ -9,7 +9,8 @@ export default class MembersLink extends BaseCommand {
 
   static override description =
     'For a member whom no mail reaches. The link works once, for 15 minutes, in the browser that opens it. The member ' +
-    'and the owners of the organizations are told by mail.';
+    'and the owners of the organizations are told by mail. An invited address gets the link of the invitation, ' +
+    'for 24 hours.';
 
   static override examples = [
     { description: 'Let Jette in', command: 'svc members link jette@example.com' },
@@ -27,7 +28,7 @@ export default class MembersLink extends BaseCommand {
       await print(
         flags,
         link,
-        () => `${link.url}\nIt signs in as ${link.email}, once, until ${link.expiresAt}.`,
+        () => `${link.url}\nIt lets in ${link.email}, once, until ${link.expiresAt}.`,
       );
     });
   }

@@ -9,7 +9,7 @@ import { type Check, ok, skipped, warn } from './finding.ts';
 const mostMembers = 1_000;
 const mostNamed = 5;
 
-/** Returns a warning that links to sign in cannot be mailed; null if they can, or without persons. */
+/** Returns a warning that links to sign in cannot be mailed; null if they can. */
 export async function personMailDoubt(app: App): Promise<string | null> {
   const { config, store } = app;
   const { link, from } = config.console.signIn;

@@ -20,7 +20,7 @@ const changesNothing = [
   'plan show',
   // The table of root keys has its own record: `secret list`.
   ...['secret list', 'secret rotate'],
-  // Its records: test/access/single-sign-on/persons.test.ts.
+  // The records: test/access/single-sign-on/persons.test.ts.
   'members unbind',
   ...['config check', 'config example', 'config show', 'migrate status', 'migrate copy'],
   ...['events tail', 'webhooks deliveries', 'webhooks events', 'webhooks list', 'webhooks listen'],
@@ -82,7 +82,7 @@ const changesNothing = [
   // What it records of a person: test/access/sessions/reset.test.ts.
   'members reset',
   ...['members list', 'members show', 'members resend'],
-  // What it records of a person: test/outbound/sending/people/warnings.test.ts.
+  // Its records: test/outbound/sending/people/warnings.test.ts.
   'members link',
   // What they record: test/outbound/sending/sender-proof.test.ts.
   ...['senders resend', 'senders verify'],

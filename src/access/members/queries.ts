@@ -148,6 +148,17 @@ export const findMemberByEmail = own.first((db, organizationId: string, email: s
     .where('email', '=', email),
 );
 
+/** Finds the newest invitation of an address, of all organizations. */
+export const findInvitedByEmail = own.first((db, email: string) =>
+  db
+    .selectFrom('members')
+    .selectAll()
+    .where('email', '=', email)
+    .where('status', '=', 'invited')
+    .orderBy('id', 'desc')
+    .limit(1),
+);
+
 /** Finds an invitation by the hash of the last token. */
 export const findInvitation = own.first((db, hash: string) =>
   db.selectFrom('members').selectAll().where('invitation_hash', '=', hash),

@@ -1,13 +1,17 @@
-// Links that the operator makes at the machine, for persons whom no mail reaches. A command prints
-// the link; it is in no answer of a route.
+// Links that the operator makes at the machine, for persons without mail from here. A command
+// prints the link; no answer of a route has it.
 import type { App } from '../../core/app.ts';
-import { linkPath } from '../../core/link-pages/person-links.ts';
+import { invitationPath, linkPath } from '../../core/link-pages/person-links.ts';
 import { byOperator, record } from '../../history/events/record.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import type { Db } from '../../platform/store/db.ts';
 import { normalAddress } from '../members/address.ts';
-import { findPersonByEmail, selectPlaces } from '../members/queries.ts';
+import { startInvitation } from '../members/invitations.ts';
+import { findInvitedByEmail, findPersonByEmail, selectPlaces } from '../members/queries.ts';
 import { linkLivesMs, makeMailedLink } from './mailed-links.ts';
+
+const dayMs = 24 * 3_600_000;
 
 /** A link for the operator to hand over. */
 interface PrintedLink {
@@ -17,14 +21,15 @@ interface PrintedLink {
 }
 
 /**
- * Makes a link that signs in as a person. The person and the owners are told by mail, and the audit
- * of each organization of the person has the act. @throws ResourceNotFoundError
+ * Makes a link that signs in as a person, or accepts an invitation for 24 hours. The person and the
+ * owners are told by mail, and the audit of each organization of the person has the act.
+ * @throws ResourceNotFoundError
  */
 export async function makeLinkFor(app: App, address: string): Promise<PrintedLink> {
   const email = normalAddress(address) ?? address;
   return app.store.write(async (trx) => {
     const person = await findPersonByEmail(trx, email);
-    if (!person) throw new ResourceNotFoundError('person', email);
+    if (!person) return printInvitation(app, trx, email);
     const made = { personId: person.id, email, browser: 'svc members link', address: '' };
     const link = { ...made, purpose: 'sign-in' } as const;
     const { token } = await makeMailedLink(app, trx, link, false);
@@ -34,7 +39,21 @@ export async function makeLinkFor(app: App, address: string): Promise<PrintedLin
       await record(app, trx, byOperator(organization_id), change);
     }
     await app.hooks.warnPerson(app, trx, person.id, 'link');
-    const url = `${app.publicUrl.current.replace(/\/$/, '')}${linkPath}${token}`;
-    return { email, url, expiresAt: isoTime(app.clock.now() + linkLivesMs['sign-in']) };
+    return printed(app, email, linkPath + token, linkLivesMs['sign-in']);
   });
+}
+
+/** Makes a link that accepts the newest invitation of an address. @throws ResourceNotFoundError */
+async function printInvitation(app: App, trx: Db, email: string): Promise<PrintedLink> {
+  const row = await findInvitedByEmail(trx, email);
+  if (!row) throw new ResourceNotFoundError('person', email);
+  const token = await startInvitation(app, trx, row, { messageId: null, livesMs: dayMs });
+  const change = { subject: row.id, action: 'member.link-made' } as const;
+  await record(app, trx, byOperator(row.organization_id), change);
+  return printed(app, email, invitationPath + token, dayMs);
+}
+
+function printed({ clock, publicUrl }: App, email: string, path: string, livesMs: number) {
+  const url = publicUrl.current.replace(/\/$/, '') + path;
+  return { email, url, expiresAt: isoTime(clock.now() + livesMs) };
 }

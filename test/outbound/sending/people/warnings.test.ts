@@ -2,6 +2,9 @@
 // of `svc doctor` about persons whom no mail reaches.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acceptInvitation } from '../../../../src/access/members/invitations.ts';
+import { createMember } from '../../../../src/access/members/members.ts';
+import { createMemberInput } from '../../../../src/access/members/schema.ts';
 import { useMailedLink } from '../../../../src/access/sessions/mailed-links.ts';
 import { makeLinkFor } from '../../../../src/access/sessions/operator-link.ts';
 import { beginPersonSession } from '../../../../src/access/sessions/person-sessions.ts';
@@ -77,6 +80,16 @@ describe.each(stores)('a person is warned, on %s', (store) => {
     });
     expect(items).toMatchObject([{ actor: { type: 'operator' } }]);
     expect(await useMailedLink(world.app, token)).toMatchObject({ personId, purpose: 'sign-in' });
+  });
+
+  it('not of the link of an invitation, which accepts it', async () => {
+    const { app, test } = world;
+    const input = { email: 'new@gmail.example', role: 'viewer', mail: false } as const;
+    await createMember(app, test.operator, createMemberInput.parse(input));
+    const { url } = await makeLinkFor(app, 'new@gmail.example');
+    const token = url.split('/console/invitation/')[1] ?? '';
+    expect(await acceptInvitation(app, token, null)).toMatchObject({ isNew: true });
+    await expect(makeLinkFor(app, 'nobody@gmail.example')).rejects.toThrow('nobody');
   });
 
   it('of a reset', async () => {
