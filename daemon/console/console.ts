@@ -102,7 +102,11 @@ export class Console {
       return sentence(site, 403, 'Not from here', 'A page of the console did not send this form.');
     }
     const door = doorOf(request.method, path);
-    if (door) return door.answer(site, request, door.params);
+    if (door) {
+      // Pages that ask nothing are refused without capacity too.
+      await site.workload.begin(async () => {});
+      return door.answer(site, request, door.params);
+    }
     if (site.cookies.isDoubled(request)) {
       const text = `Your browser sends two cookies named ${site.cookies.nameOf('svc_console')}. Delete the cookies of this host, then sign in again.`;
       return sentence(site, 400, 'Two sessions at once', text);
