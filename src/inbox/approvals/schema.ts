@@ -27,9 +27,12 @@ export const listActionsQuery = z.strictObject({
   type: z.enum(actionTypes).optional().meta({ description: 'Only actions of this type' }),
   actor: z
     .string()
-    .regex(/^(?:key|exti)_[0-9a-z]{16,24}$/, 'is not the id of a key or an installation')
+    .regex(
+      /^(?:key|exti|mem)_[0-9a-z]{16,24}$/,
+      'is not the id of a key, an installation or a member',
+    )
     .optional()
-    .meta({ description: 'Only actions of this key or installation' }),
+    .meta({ description: 'Only actions of this key, installation or member' }),
   ...cursorQuery,
 });
 
@@ -58,7 +61,7 @@ export const mailboxActionOutput = z
     mailboxId: z.string().describe('Mailbox of the action'),
     type: z.enum(actionTypes).describe('Type of the action'),
     state: z.enum(actionStates).describe('State of the action; a proposal begins as proposed'),
-    actor: actor.describe('Key or installation that acted'),
+    actor: actor.describe('Key, installation or member that acted'),
     messageId: z
       .string()
       .nullable()

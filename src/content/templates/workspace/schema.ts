@@ -89,7 +89,7 @@ export const diffQuery = z.strictObject({
 });
 
 const author = z.object({
-  userId: z.string().nullable().meta({ description: 'The key; null for the operator' }),
+  userId: z.string().nullable().meta({ description: 'The key or member; null for the operator' }),
   via: z.enum(['api', 'cli', 'git']).describe('Face through which the change came'),
 });
 
