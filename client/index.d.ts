@@ -1175,7 +1175,7 @@ export type MailboxAction = {
   type: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
   /** State of the action; a proposal begins as proposed */
   state: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
-  /** Key or installation that acted */
+  /** Key, installation or member that acted */
   actor: {
     /** Kind of the actor: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
@@ -1263,7 +1263,7 @@ export type ShownMailboxAction = {
   type: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
   /** State of the action; a proposal begins as proposed */
   state: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
-  /** Key or installation that acted */
+  /** Key, installation or member that acted */
   actor: {
     /** Kind of the actor: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
@@ -2282,14 +2282,14 @@ export type TemplateWorkspace = {
   updatedAt: string;
   /** Caller that made the workspace */
   createdBy: {
-    /** The key; null for the operator */
+    /** The key or member; null for the operator */
     userId: string | null;
     /** Face through which the change came */
     via: 'api' | 'cli' | 'git';
   };
   /** Caller that changed it last */
   updatedBy: {
-    /** The key; null for the operator */
+    /** The key or member; null for the operator */
     userId: string | null;
     /** Face through which the change came */
     via: 'api' | 'cli' | 'git';
@@ -4487,7 +4487,7 @@ export type MailboxesListActionsQuery = {
   state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
   /** Only actions of this type */
   type?: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
-  /** Only actions of this key or installation */
+  /** Only actions of this key, installation or member */
   actor?: string;
   /** Items per page, at most 100 */
   limit?: number;
@@ -4499,7 +4499,7 @@ export type MailboxActionsListAllQuery = {
   state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
   /** Only actions of this type */
   type?: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
-  /** Only actions of this key or installation */
+  /** Only actions of this key, installation or member */
   actor?: string;
   /** Items per page, at most 100 */
   limit?: number;
