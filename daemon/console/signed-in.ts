@@ -169,7 +169,7 @@ function pageAt(path: string): Page {
 }
 
 /** Returns the action that a form names. @throws Refusal for an unknown name */
-export function actionOf({ actions = {} }: Page, form: Form): Action {
+function actionOf({ actions = {} }: Page, form: Form): Action {
   const name = form['_action'] ?? '';
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action) throw new Refusal(400, { message: 'The form names no action.' }, '');

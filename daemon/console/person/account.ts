@@ -107,7 +107,7 @@ function opening(asked: Asked, { status, organization_id }: MemberRow): Part {
 }
 
 /** Draws the button that opens another organization in this session. */
-export function switchButton({ formToken }: Asked, organizationId: string): Part {
+function switchButton({ formToken }: Asked, organizationId: string): Part {
   return html`<form method="post" action="/console/switch" class="action">
     <input type="hidden" name="_form" value=${formToken} />
     <input type="hidden" name="organization" value=${organizationId} />

@@ -39,10 +39,10 @@ import {
 } from './schema.ts';
 
 /** Time without a sign-in after which no link is mailed any more. */
-export const awayMs = 90 * 24 * 3_600_000;
+const awayMs = 90 * 24 * 3_600_000;
 
 /** Presents members as in the API, in their order. */
-export async function presentMembers(
+async function presentMembers(
   app: App,
   db: Db,
   rows: readonly queries.MemberRow[],

@@ -103,9 +103,14 @@ export async function recordOfPerson(
   }
 }
 
+/** Ends sessions, links and passkeys of a person, and what further rooms keep. */
+export async function endAllOfPerson(app: App, trx: Db, personId: string): Promise<void> {
+  for (const end of app.hooks.personEnds) await end(app, trx, personId);
+}
+
 /** Deletes a person without any place, and all that rooms keep for the person. */
 export async function endPersonWithoutPlace(app: App, trx: Db, personId: string): Promise<void> {
   if ((await queries.selectPlaces(trx, personId)).length > 0) return;
-  for (const end of app.hooks.personEnds) await end(app, trx, personId);
+  await endAllOfPerson(app, trx, personId);
   await queries.deletePerson(trx, personId);
 }

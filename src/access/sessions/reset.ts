@@ -4,6 +4,7 @@ import type { App } from '../../core/app.ts';
 import { byOperator, record } from '../../history/events/record.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { normalAddress } from '../members/address.ts';
+import { endAllOfPerson } from '../members/persons.ts';
 import { findPersonByEmail, lockPersons, selectPlaces, updatePerson } from '../members/queries.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function resetPerson(app: App, address: string): Promise<{ email: s
     const person = await findPersonByEmail(trx, email);
     if (!person) throw new ResourceNotFoundError('person', email);
     await lockPersons(trx, [person.id]);
-    for (const end of app.hooks.personEnds) await end(app, trx, person.id);
+    await endAllOfPerson(app, trx, person.id);
     const unbound = { oidc_issuer: null, oidc_client: null, oidc_subject: null, bound_at: null };
     await updatePerson(trx, person.id, { ...unbound, new_start_at: app.clock.now() });
     for (const { id, organization_id, status } of await selectPlaces(trx, person.id)) {

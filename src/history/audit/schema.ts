@@ -95,7 +95,6 @@ const otherActions = [
   'member.accepted',
   'member.declined',
   'member.resent',
-  'member.erased',
   'message.cancelled',
   'message.deleted',
   'queue.held',

@@ -45,7 +45,7 @@ interface ServiceMail {
 const isLinkLike = (word: string) => /[.。．｡][\p{L}\p{N}]|@|:\/\//u.test(word);
 
 /** Returns a caller's words for a mail: a single line, cut, without addresses and links. */
-export function wordsOfCaller(text: string): string {
+function wordsOfCaller(text: string): string {
   const words = text
     .replaceAll(/[\p{C}\s]+/gu, ' ')
     .trim()
