@@ -4944,6 +4944,14 @@ export type MembersListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only members invited from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only members invited before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type AuditListQuery = {
   /** Only this kind of change */

@@ -38,6 +38,11 @@ export default class Init extends BaseCommand {
       description: 'First sending domain, such as example.com',
       dependsOn: ['production'],
     }),
+    owner: Flags.string({
+      description: 'Address of an owner, who gets the link that is printed',
+      helpValue: 'EMAIL',
+      dependsOn: ['production'],
+    }),
     hostname: Flags.string({
       description: 'Public name of this machine (default: mail.DOMAIN)',
       dependsOn: ['production'],

@@ -17,7 +17,7 @@ export default class Restore extends BaseCommand {
     'restored too. Stop the daemon before. The next daemon delivers the messages that ' +
     'were waiting at the time of the backup, even if they have been delivered since: ' +
     'delete those that must not be sent twice. Campaign runs that were scheduled or running ' +
-    'come up paused: "svc campaigns resume" continues one. Asks for confirmation on a terminal; ' +
+    'come up paused: "svc campaigns resume" continues one. Sessions and links of the console end. Asks for confirmation on a terminal; ' +
     'elsewhere it needs --yes.';
 
   static override examples = [
@@ -46,14 +46,14 @@ export default class Restore extends BaseCommand {
       : `Fill the empty database ${place} from`;
     await confirmed(`${question} ${args.file}?`, flags.yes);
     const { dataDir, database, secret: settings } = config;
-    const { pauseOfRestored } = await import('../src/run-ledger/walk-queries.ts');
+    const { changesOfRestored } = await import('../src/service/restored.ts');
     const backup = resolve(args.file);
     const target = {
       dataDir,
       secretFile: settings.key === null ? secretFile(dataDir, settings) : null,
       clock: systemClock,
       random: systemRandom(),
-      changes: [pauseOfRestored],
+      changes: changesOfRestored,
     };
     const message = `Restored ${place} from ${backup}`;
     let secret: Restored['secret'];

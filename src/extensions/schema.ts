@@ -87,7 +87,7 @@ export const extensionPage = cursorPageOf(extensionOutput);
 /** Excludes permissions that would widen an installation or that reach beyond mail. */
 function isGrantable(permission: Permission): boolean {
   const [resource, action] = permission.split(':');
-  if (resource === 'keys' || resource === 'extensions') return false;
+  if (resource === 'keys' || resource === 'extensions' || resource === 'members') return false;
   if (resource === 'organization') return action === 'read';
   return permission !== 'mailboxes:configure';
 }

@@ -103,6 +103,7 @@ describe('as root without flags', () => {
       'mode: direct',
       'relay-host: undefined',
       'domain: example.com',
+      'owner: none',
     ]);
     const { config, dataDir, unit } = machine.places;
     expect(words()).toEqual([
@@ -150,6 +151,20 @@ it('--print shows the steps and changes nothing', async () => {
     expect(printed).toContain(part);
   await init({ domain });
   for (const step of words()) expect(printed).toContain(`  ${step}\n`);
+});
+
+it('--owner invites an owner and prints the link that accepts, a new link at each call', async () => {
+  const linkOf = () =>
+    /ann@example\.com becomes an owner .*:\n\n {2}(https:\S+)/.exec(printed)?.[1] ?? '';
+  await init({ domain, owner: 'Ann@example.com', print: true });
+  expect(printed).toContain('invite ann@example.com as an owner, and print the link');
+  await init({ domain, owner: 'Ann@example.com' });
+  const first = linkOf();
+  expect(first).toMatch(/^https:\/\/mail\.example\.com\/console\/\S+$/);
+  printed = '';
+  await init({ domain, owner: 'Ann@example.com' });
+  expect([linkOf() !== '', linkOf() !== first]).toEqual([true, true]);
+  expect(await init({ domain, owner: 'ann' }).catch(String)).toMatch(/owner: is not an address/);
 });
 
 it('goes on after an interruption, and keeps what is there', async () => {

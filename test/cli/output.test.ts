@@ -32,6 +32,7 @@ describe('--json', () => {
       'tracking',
       'retention',
       'metadataKeys',
+      'signIn',
       'createdAt',
     ]);
   });

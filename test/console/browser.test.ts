@@ -178,7 +178,8 @@ describe.skipIf(path === null)('the console in a browser', () => {
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('heading', { name: 'plain.example' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('API key').waitFor();
+    await page.getByText('Use an API key instead').click();
+    await page.getByLabel('API key', { exact: true }).waitFor();
     expect(faults.filter((fault) => !fault.includes('401'))).toEqual([]);
   });
 

@@ -124,6 +124,9 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
   'keys:delete': ['DELETE /v1/api-keys/{id}'],
   'keys:read': ['GET /v1/api-keys', 'GET /v1/api-keys/{id}'],
   'keys:write': ['POST /v1/api-keys', 'PATCH /v1/api-keys/{id}', 'POST /v1/api-keys/{id}/rotate'],
+  'members:delete': ['DELETE /v1/members/{id}'],
+  'members:read': ['GET /v1/members', 'GET /v1/members/{id}'],
+  'members:write': ['POST /v1/members', 'PATCH /v1/members/{id}', 'POST /v1/members/{id}/resend'],
   'mailboxes:configure': [
     'POST /v1/mailboxes',
     'DELETE /v1/mailboxes/{id}',

@@ -10,6 +10,7 @@ export const modes = ['direct', 'relay', 'capture'] as const;
 
 export interface ProductionFlags extends CommonFlags {
   domain?: string | undefined;
+  owner?: string | undefined;
   hostname?: string | undefined;
   'public-url'?: string | undefined;
   mode?: ProductionAnswers['mode'] | undefined;
@@ -20,7 +21,7 @@ export interface ProductionFlags extends CommonFlags {
 
 /** A question for the value of a flag, which has the same name. */
 interface Question {
-  flag: 'hostname' | 'mode' | 'domain' | 'relay-host';
+  flag: 'hostname' | 'mode' | 'domain' | 'relay-host' | 'owner';
   text: string;
   /** Answer if the person only presses Enter. */
   usual?: string | undefined;
@@ -81,6 +82,29 @@ export async function askForDomain(
   const read = readDomainName(named);
   if ('problem' in read) throw ValidationError.of('domain', read.problem);
   return read.domain;
+}
+
+/** Answer for an installation without an owner. */
+const nobody = 'none';
+
+/**
+ * Returns the address of the first owner in normal form; null without an owner.
+ * @throws ValidationError
+ */
+export async function askForOwner(
+  { owner }: ProductionFlags,
+  ask: Ask | null,
+): Promise<string | null> {
+  const { normalAddress } = await import('../../../src/access/members/address.ts');
+  const invalid = 'is not an address such as ann@example.com';
+  const problem = (text: string) =>
+    text === nobody || normalAddress(text) !== null ? null : invalid;
+  const text = 'Address of an owner who signs in to the console';
+  const named = owner ?? (await ask?.({ flag: 'owner', text, usual: nobody, problem })) ?? nobody;
+  if (named === nobody) return null;
+  const email = normalAddress(named);
+  if (email === null) throw ValidationError.of('owner', invalid);
+  return email;
 }
 
 /**

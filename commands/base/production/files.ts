@@ -3,11 +3,16 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type ProductionAnswers, productionConfig } from '../../../src/core/config/production.ts';
-import type { Domain } from '../../../src/identity/domains/schema.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
 import { readStoreConfig } from '../session.ts';
 import { type Ask, answersOf, type ProductionFlags } from './answers.ts';
-import { type Made, madeText, makeStoreWithDomain, recordsText } from './store.ts';
+import {
+  type MadeWithDomain,
+  madeText,
+  makeStoreWithDomain,
+  ownerText,
+  recordsText,
+} from './store.ts';
 
 const usualFile = 'config.yaml';
 
@@ -40,11 +45,12 @@ export async function planFiles(
 export async function writeFiles(
   flags: ProductionFlags,
   { file, answers }: FilePlan,
-): Promise<Made & { domain: Domain }> {
+  owner: string | null,
+): Promise<MadeWithDomain> {
   writeFileSync(file, productionConfig(answers), { mode: 0o644, flag: 'wx' });
   try {
     const loaded = await readStoreConfig({ ...flags, config: file, staysRoot: true });
-    return await makeStoreWithDomain(loaded, answers.domain);
+    return await makeStoreWithDomain(loaded, answers.domain, owner);
   } catch (error) {
     // A configuration that cannot be used is not left behind.
     rmSync(file, { force: true });
@@ -53,12 +59,9 @@ export async function writeFiles(
 }
 
 /** Describes the written files. `reason` explains why no service was installed. */
-export async function filesText(
-  { file, domain, ...made }: Made & { domain: Domain },
-  reason: string,
-) {
+export async function filesText({ file, domain, owner, ...made }: MadeWithDomain, reason: string) {
   return `Wrote ${file}. No service was installed: ${reason}.
-${madeText({ file, ...made })}
+${madeText({ file, ...made })}${ownerText(owner)}
 
 ${await recordsText(domain)}
 
@@ -69,9 +72,14 @@ On a machine with systemd, "svc init --production" as root, without --config and
 service: its account, /etc/svc/config.yaml, /var/lib/svc and the unit.`;
 }
 
-export function filePlanText({ file, answers }: FilePlan, reason: string): string {
+export function filePlanText(
+  { file, answers }: FilePlan,
+  reason: string,
+  owner: string | null,
+): string {
+  const inviting = owner === null ? '' : ` It would invite ${owner} as an owner.`;
   return `Nothing was changed. Without --print it would write ${file}, make the store in
-${answers.dataDir} and add the domain ${answers.domain}. It would install no service: ${reason}.
+${answers.dataDir} and add the domain ${answers.domain}.${inviting} It would install no service: ${reason}.
 
 ${file}:
 

@@ -1,7 +1,7 @@
 // `svc init --production`: installs the service where it can, and writes files everywhere else.
 import type { Environment } from '../../../src/core/config/file.ts';
 import { print } from '../output/output.ts';
-import type { Ask, ProductionFlags } from './answers.ts';
+import { type Ask, askForOwner, type ProductionFlags } from './answers.ts';
 import { filePlanText, filesText, planFiles, writeFiles } from './files.ts';
 import { install, installedText, planText, stepsOf } from './install.ts';
 import type { Machine } from './machine.ts';
@@ -30,17 +30,21 @@ export async function runProduction(
   if (reason !== null) {
     const plan = await planFiles(flags, { ask, ownName: machine.hostname() });
     const { file, answers } = plan;
+    const owner = await askForOwner(flags, ask);
     if (flags.print) {
-      return print(flags, { file, answers, reason }, () => filePlanText(plan, reason));
+      return print(flags, { file, answers, owner, reason }, () =>
+        filePlanText(plan, reason, owner),
+      );
     }
-    const written = await writeFiles(flags, plan);
+    const written = await writeFiles(flags, plan, owner);
     return print(flags, written, () => filesText(written, reason));
   }
   const plan = await planInstallation(flags, surroundings);
   const { newConfig } = plan;
+  const owner = await askForOwner(flags, ask);
   if (flags.print) {
-    return print(flags, { steps: stepsOf(plan), newConfig }, () => planText(plan));
+    return print(flags, { steps: stepsOf(plan, owner), newConfig }, () => planText(plan, owner));
   }
-  const installed = await install(plan, machine);
+  const installed = await install(plan, machine, owner);
   return print(flags, installed, () => installedText(installed));
 }

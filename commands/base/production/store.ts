@@ -29,19 +29,34 @@ export async function makeStore(loaded: LoadedConfig): Promise<Made> {
   return withService(loaded, async (app) => ({ ...made, ...(await makeContent(app)) }));
 }
 
+/** The link by which a first owner accepts. */
+interface OwnerLink {
+  email: string;
+  url: string;
+  expiresAt: string;
+}
+
+export type MadeWithDomain = Made & { domain: Domain; owner: OwnerLink | null };
+
 /**
- * Creates all missing parts and the domain, if it is missing, and gives the files to the owner of
- * `dataDir`. @throws UnreachableError if the store cannot be opened, or has an earlier schema
+ * Creates all missing parts, the domain and the invitation of an owner, if they are missing, and
+ * gives the files to the owner of `dataDir`. @throws UnreachableError if the store cannot be opened, or has an earlier schema
  */
 export async function makeStoreWithDomain(
   loaded: LoadedConfig,
   name: string,
-): Promise<Made & { domain: Domain }> {
+  owner: string | null,
+): Promise<MadeWithDomain> {
   const { made, isEarlier } = await describeStore(loaded);
   try {
     return await withService(
       loaded,
-      async (app) => ({ ...made, ...(await makeContent(app)), domain: await addDomain(app, name) }),
+      async (app) => ({
+        ...made,
+        ...(await makeContent(app)),
+        domain: await addDomain(app, name),
+        owner: owner === null ? null : await inviteOwner(app, owner),
+      }),
       isEarlier,
     );
   } finally {
@@ -104,6 +119,28 @@ async function addDomain(app: App, name: string): Promise<Domain> {
   }
 }
 
+/**
+ * Invites an owner to the first organization, without a mail. Returns a link: it accepts the
+ * invitation, or signs in if the address has a place already.
+ */
+async function inviteOwner(app: App, email: string): Promise<OwnerLink> {
+  const [{ memberRoutes }, { makeLinkFor }, { operatorOf }, { organizationIdFrom }] =
+    await Promise.all([
+      import('../../../src/access/members/routes.ts'),
+      import('../../../src/access/sessions/operator-link.ts'),
+      import('../../../src/access/keys/roles.ts'),
+      import('../nouns/organization-id.ts'),
+    ]);
+  const caller = operatorOf(await organizationIdFrom(app, undefined));
+  const body = { email, role: 'owner', mail: false };
+  try {
+    await runRoute(app, caller, memberRoutes.create, { body });
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+  }
+  return makeLinkFor(app, email);
+}
+
 /** Gives all files that root has made to the owner of `dataDir`, including a separate root key. */
 function giveAway({ config }: LoadedConfig, secret: string | null): void {
   handOver(config.dataDir);
@@ -123,6 +160,12 @@ export function madeText({ created, store, secret, apiKey }: Made): string {
 Your first API key, an owner's. It is shown only this once:
 
   ${apiKey}`;
+}
+
+/** Returns the link of a first owner; empty without an owner. */
+export function ownerText(owner: OwnerLink | null): string {
+  if (owner === null) return '';
+  return `\n\n${owner.email} becomes an owner by this link, until ${owner.expiresAt}:\n\n  ${owner.url}`;
 }
 
 /** Returns the DNS records of the domain for the person who publishes them. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { headerText } from '../../core/api/address-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
+import { timeRange } from '../../core/api/resource-schema.ts';
 import { roles } from '../../core/config/roles.ts';
 import { personAddress } from './address.ts';
 
@@ -35,7 +36,7 @@ export const updateMemberInput = z
   })
   .meta({ examples: [{ role: 'admin' }] });
 
-export const listMembersQuery = z.strictObject(pageQuery);
+export const listMembersQuery = z.strictObject({ ...pageQuery, ...timeRange('members invited') });
 
 const at = (event: string) => z.string().nullable().describe(`Time of ${event}; null without one`);
 

@@ -140,3 +140,6 @@ export async function setMailTimes(db: Db, key: string, times: readonly number[]
 export const deleteMailTimesBefore = own.run((db, before: number) =>
   db.deleteFrom('sign_in_mails').where('last_mailed_at', '<', before),
 );
+
+/** End of all mailed links in a restored store. */
+export const linksOfRestored = { table: 'mailed_links', sql: 'delete from mailed_links' };

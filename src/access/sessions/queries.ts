@@ -137,3 +137,9 @@ export function takeLink(db: Db, hash: string): Promise<LinkRow | undefined> {
 export const deleteLinksBefore = own.run((db, now: number) =>
   db.deleteFrom('console_links').where('expires_at', '<', now),
 );
+
+/** Ends of a restored store: whoever signed in before the backup signs in again. */
+export const sessionsOfRestored = ['console_sessions', 'console_links'].map((table) => ({
+  table,
+  sql: `delete from ${table}`,
+}));

@@ -8,6 +8,7 @@
 // | claimed | null | lease's end  | worker     | null | the end of the attempt                   |
 // | ended   | null | null         | null       | null | nothing                                  |
 import { type NotNull, sql } from 'kysely';
+import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { columnsOf } from '../../platform/store/rows/bulk-insert.ts';
@@ -360,3 +361,10 @@ export async function moveDelivery(
     .returningAll()
     .executeTakeFirst();
 }
+
+/** End of the queued mail to persons in a restored store: its links are void. */
+export const mailToPersonsOfRestored = {
+  table: 'deliveries',
+  sql: `delete from deliveries
+    where organization_id = '${serviceOrganizationId}' and terminal_at is null`,
+};

@@ -209,6 +209,14 @@ const roads: readonly Road[] = [
     },
   },
   {
+    ...{ name: 'the invitation of a member', file: `${sending}/people/mail-as-service.ts` },
+    without: 'refused',
+    prepare: async (world) => {
+      const person = await apiOf(world, { role: 'owner', owner: 'person' });
+      return () => person.post<object>('/v1/members', { email: outside, role: 'viewer' });
+    },
+  },
+  {
     ...{ name: 'a mail to confirm a group', file: 'src/consent/opt-in/mail-due.ts' },
     without: 'waits',
     prepare: async (world) => {

@@ -257,9 +257,10 @@ describe.each(bothStores)('the audit log on %s', (store) => {
     const [renamed] = await entriesOf(async () => {
       await admin.request('PATCH', `/v1/api-keys/${id}`, { body: { name: 'build' } });
     });
-    expect(renamed?.actor).toEqual({ type: 'key', keyId: id, keyName: 'ci', role: 'admin' });
+    const byKey = { ...operatorActor, type: 'key', keyId: id, role: 'admin' };
+    expect(renamed?.actor).toEqual({ ...byKey, keyName: 'ci' });
     const [added] = await entriesOf(() => admin.post('/v1/api-keys', { name: 'other' }));
-    expect(added?.actor).toEqual({ type: 'key', keyId: id, keyName: 'build', role: 'admin' });
+    expect(added?.actor).toEqual({ ...byKey, keyName: 'build' });
     const [byHand] = await entriesOf(() => createKey(app, operator, {}));
     expect(byHand?.actor).toEqual(operatorActor);
   });

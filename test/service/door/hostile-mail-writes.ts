@@ -220,6 +220,16 @@ export const mailWrites: Readonly<Record<string, Calls>> = {
   })),
   'POST /v1/api-keys/{id}/rotate': bare('key'),
   'DELETE /v1/api-keys/{id}': bare('spareKey'),
+  'POST /v1/members': (_, hostile) =>
+    ['viewer', 'owner'].map((role) => ({
+      body: { email: hostile.address(), role, name: hostile.line(), mail: false },
+    })),
+  'PATCH /v1/members/{id}': one(({ member }, hostile) => ({
+    params: { id: member },
+    body: { name: hostile.line(), role: 'owner' },
+  })),
+  'POST /v1/members/{id}/resend': bare('member'),
+  'DELETE /v1/members/{id}': bare('spareMember'),
   'POST /v1/organizations/onboarding/reapply': one((_, hostile) => ({
     body: { expectedGeneration: 1, note: hostile.line() },
   })),

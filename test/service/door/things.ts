@@ -64,6 +64,9 @@ export interface Things {
   delivery: string;
   key: string;
   spareKey: string;
+  /** Open invitations. */
+  member: string;
+  spareMember: string;
   extension: string;
   spareExtension: string;
   installation: string;
@@ -169,6 +172,12 @@ export async function makeThings(world: World): Promise<Things> {
     { name: 'k', role: 'viewer' },
     { name: 's', role: 'viewer' },
   );
+  const invitationOf = (email: string) => ({ email, role: 'viewer', mail: false });
+  const [member, spareMember] = await pairOf(
+    '/v1/members',
+    invitationOf('member@people.example'),
+    invitationOf('spare@people.example'),
+  );
   const extensionOf = async (name: string) => {
     const id = await made('/v1/extensions', { name, runtime: 'hosted' });
     const sendModes = ['none', 'approval', 'send'] as const;
@@ -211,6 +220,7 @@ export async function makeThings(world: World): Promise<Things> {
     ...{ campaign, spareCampaign },
     spareRun: await made(`/v1/campaigns/${spareCampaign}/runs`, { scheduledFor: farAway }),
     ...{ webhook, spareWebhook, delivery: deliveryId, key, spareKey, extension, spareExtension },
+    ...{ member, spareMember },
     installation: await installed(extension),
     spareInstallation: await installed(spareExtension),
   };
