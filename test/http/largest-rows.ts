@@ -411,6 +411,18 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       wide: { description: text(3_000) },
     },
   ],
+  '/v1/members': ({ shared }) => [
+    {
+      table: 'members',
+      where: `id = '${shared.member}'`,
+      unique: {
+        id: numbered('id'),
+        email: "'m' || n.i || '@own.example'",
+        invitation_hash: 'null',
+      },
+      wide: { name: text(400) },
+    },
+  ],
   '/v1/audit': ({ organizationId }) => [
     {
       table: 'audit_entries',

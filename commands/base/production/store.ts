@@ -40,7 +40,8 @@ export type MadeWithDomain = Made & { domain: Domain; owner: OwnerLink | null };
 
 /**
  * Creates all missing parts, the domain and the invitation of an owner, if they are missing, and
- * gives the files to the owner of `dataDir`. @throws UnreachableError if the store cannot be opened, or has an earlier schema
+ * gives the files to the owner of `dataDir`.
+ * @throws UnreachableError if the store cannot be opened, or has an earlier schema
  */
 export async function makeStoreWithDomain(
   loaded: LoadedConfig,

@@ -1,10 +1,11 @@
 // `svc audit` and `svc orgs review`: changes by the operator are recorded as the operator's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../../src/access/organizations/schema.ts';
+import { operatorActor } from '../../../src/history/audit/audit.ts';
 import type { AuditPage } from '../../../src/history/audit/schema.ts';
 import { type CliWorkspace, initializedWorkspace } from '../../support/cli.ts';
 
-const operator = { type: 'operator', keyId: null, keyName: null, role: null };
+const operator = operatorActor;
 
 describe('svc', () => {
   let cli: CliWorkspace;

@@ -176,6 +176,8 @@ const otherWaits = [
   'src/mail/smtp/session/channel.ts',
   'src/outbound/queue/carrier/carrier-thread.ts',
   'src/outbound/queue/carrier/carrier-worker.ts',
+  // Lets the answer of the sign-in page go out first.
+  'src/outbound/sending/people/sign-in.ts',
   'src/platform/store/group.ts',
   'src/platform/store/sqlite/group-commit.ts',
 ];
