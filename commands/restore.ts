@@ -46,14 +46,15 @@ export default class Restore extends BaseCommand {
       : `Fill the empty database ${place} from`;
     await confirmed(`${question} ${args.file}?`, flags.yes);
     const { dataDir, database, secret: settings } = config;
-    const { changesOfRestored } = await import('../src/service/restored.ts');
+    const { pauseOfRestored } = await import('../src/run-ledger/walk-queries.ts');
+    const { endsOfRestored } = await import('../src/outbound/sending/people/restored.ts');
     const backup = resolve(args.file);
     const target = {
       dataDir,
       secretFile: settings.key === null ? secretFile(dataDir, settings) : null,
       clock: systemClock,
       random: systemRandom(),
-      changes: changesOfRestored,
+      changes: [pauseOfRestored, ...endsOfRestored],
     };
     const message = `Restored ${place} from ${backup}`;
     let secret: Restored['secret'];

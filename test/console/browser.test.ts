@@ -179,7 +179,7 @@ describe.skipIf(path === null)('the console in a browser', () => {
     await page.getByRole('heading', { name: 'plain.example' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('Use an API key instead').click();
-    await page.getByLabel('API key', { exact: true }).waitFor();
+    await page.getByLabel('API key').waitFor();
     expect(faults.filter((fault) => !fault.includes('401'))).toEqual([]);
   });
 

@@ -260,7 +260,7 @@ describe.each(stores)('extensions on %s', (store) => {
       await fresh();
       const never = ['mailboxes:configure', 'organization:write', 'organization:delete'];
       const permissions = everyPermission().filter(
-        (one) => !never.includes(one) && !/^(keys|extensions):/.test(one),
+        (one) => !never.includes(one) && !/^(keys|members|extensions):/.test(one),
       );
       const events = eventTypes.filter((one) => one !== 'webhook.test');
       const { status } = await post(id, { permissions, events });

@@ -417,7 +417,7 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       where: `id = '${shared.member}'`,
       unique: {
         id: numbered('id'),
-        email: "'m' || n.i || '@own.example'",
+        email: "'grown' || n.i || '@own.example'",
         invitation_hash: 'null',
       },
       wide: { name: text(400) },

@@ -33,6 +33,8 @@ export async function findBlocked(
   organizationId: string,
   foldedAddresses: readonly string[],
 ): Promise<ActiveBlocks> {
+  // Mail of the service has no blocks.
+  if (organizationId === serviceOrganizationId) return new Map();
   const rows = await findActiveBlocks(db, organizationId, foldedAddresses);
   const found = new Map<string, ActiveBlock>();
   for (const { id, folded_address, reason, created_at: createdAt } of rows) {

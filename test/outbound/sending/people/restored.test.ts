@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { beginSession, makeLink } from '../../src/access/sessions/sessions.ts';
-import { serviceOrganizationId } from '../../src/platform/runtime/ids.ts';
-import { copiedTables } from '../../src/platform/upkeep/copying/tables.ts';
-import { restoreBackup } from '../../src/platform/upkeep/restore.ts';
-import { changesOfRestored } from '../../src/service/restored.ts';
-import { type PeopleWorld, peopleWorld } from '../outbound/sending/people/people-world.ts';
-import { send } from '../support/delivery.ts';
+import { beginSession, makeLink } from '../../../../src/access/sessions/sessions.ts';
+import { endsOfRestored } from '../../../../src/outbound/sending/people/restored.ts';
+import { serviceOrganizationId } from '../../../../src/platform/runtime/ids.ts';
+import { copiedTables } from '../../../../src/platform/upkeep/copying/tables.ts';
+import { restoreBackup } from '../../../../src/platform/upkeep/restore.ts';
+import { send } from '../../../support/delivery.ts';
+import { type PeopleWorld, peopleWorld } from './people-world.ts';
 
 let world: PeopleWorld;
 let folder: string;
@@ -55,7 +55,7 @@ it('has no session, no link and no queued mail to a person', async () => {
   };
   expect(countsIn(backup)).toEqual([true, true, true, true, true]);
   const secretFile = join(folder, 'secret.key');
-  restoreBackup(backup, { file, secretFile, clock, random, changes: changesOfRestored });
+  restoreBackup(backup, { file, secretFile, clock, random, changes: endsOfRestored });
   expect(countsIn(file)).toEqual([false, false, false, false, true]);
 });
 
