@@ -144,6 +144,9 @@ export function schemaWords(issue: RawIssue): string | undefined {
     }
     case 'invalid_key':
       return `its name ${issue.issues[0]?.message ?? 'is not accepted'}`;
+    case 'unrecognized_keys':
+      // The words of zod would join all names: megabytes of them hold the event loop.
+      return issue.keys.length > mostNamed ? 'has unknown fields' : undefined;
     case 'invalid_union':
       return unionWords(issue.errors ?? [], issue.input);
     default:
@@ -151,6 +154,8 @@ export function schemaWords(issue: RawIssue): string | undefined {
   }
 }
 
+/** Most unknown fields that a message names. */
+const mostNamed = 100;
 /** Most unknown fields with a suggestion: each is compared with every known field. */
 const mostSuggestions = 5;
 /** Longest unknown name that gets a suggestion. */
