@@ -362,7 +362,7 @@ export async function updateInstallation(
     const rights = rightsOf(grants, scope, sendMode);
     const present = rightsOf(grants, scopeOf(row), row.send_mode);
     requirePersonToWiden(caller, present.key, rights.key);
-    await requireGrantable(trx, caller, row.key_id, rights.key);
+    await requireGrantable(app, trx, caller, row.key_id, rights.key);
     requireHearing(caller, rights.endpoint.events);
     await changeInstallationKey(trx, organizationId, row.key_id, rights.key);
     if (row.endpoint_id !== null) {

@@ -84,10 +84,15 @@ export async function disableInstallation(
 }
 
 /** @throws ForbiddenError for a caller that could not give the installation these rights. */
-async function requireRights(trx: Db, caller: Caller, row: InstallationRow): Promise<void> {
+async function requireRights(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  row: InstallationRow,
+): Promise<void> {
   const grants = grantsOf(await versionOf(trx, row));
   const { key } = rightsOf(grants, scopeOf(row), row.send_mode);
-  await requireGrantable(trx, caller, row.key_id, key);
+  await requireGrantable(app, trx, caller, row.key_id, key);
 }
 
 /**
@@ -104,7 +109,7 @@ export async function enableInstallation(
   const enabled = await app.store.write(async (trx) => {
     const row = await lockInstallation(trx, organizationId, id);
     if (row.status === 'active') return presentInstallation(trx, row);
-    await requireRights(trx, caller, row);
+    await requireRights(app, trx, caller, row);
     await switchInstallationKey(trx, organizationId, row.key_id, true);
     const { endpoint_id: endpointId } = row;
     if (endpointId !== null) await resumeInstallationEndpoint(app, trx, organizationId, endpointId);

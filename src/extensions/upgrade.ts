@@ -8,7 +8,7 @@ import {
   type InstallationRights,
   requireGrantable,
 } from '../access/keys/installation-keys.ts';
-import { requireUnrevoked } from '../access/keys/keys.ts';
+import { requireStanding } from '../access/keys/key-caller.ts';
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../core/api/cursor.ts';
 import type { Caller, SendMode } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
@@ -82,6 +82,7 @@ function requireFitting(row: queries.InstallationRow, from: VersionRow, to: Vers
 
 /** Requires that the caller has the added grants too. @throws ForbiddenError. */
 async function requireCovered(
+  app: App,
   db: Db,
   caller: Caller,
   row: queries.InstallationRow,
@@ -90,12 +91,12 @@ async function requireCovered(
   if (added.length === 0) return;
   const { key } = rightsOf({ permissions: [], events: [] }, scopeOf(row), row.send_mode);
   const rights: InstallationRights = { ...key, permissions: permissionsIn(added) };
-  await requireGrantable(db, caller, row.key_id, rights);
+  await requireGrantable(app, db, caller, row.key_id, rights);
   requireHearing(caller, eventsIn(added));
 }
 
 /** Returns the requested upgrade after all checks except the acceptance of grants. */
-async function plan(db: Db, caller: Caller, id: string, input: Upgrade): Promise<Plan> {
+async function plan(app: App, db: Db, caller: Caller, id: string, input: Upgrade): Promise<Plan> {
   const row = await queries.installations.get(db, caller.organizationId, id);
   const extension = await getInstalled(db, row.extension_id);
   const from = await versionOf(db, row);
@@ -107,7 +108,7 @@ async function plan(db: Db, caller: Caller, id: string, input: Upgrade): Promise
   }
   requireFitting(row, from, to);
   const difference = differenceOf(grantsOf(from), grantsOf(to));
-  await requireCovered(db, caller, row, difference);
+  await requireCovered(app, db, caller, row, difference);
   return { row, from, to, difference };
 }
 
@@ -128,7 +129,7 @@ export async function upgradeInstallation(
     throw new ForbiddenError('Only a person upgrades: use a key made with --owner person');
   }
   const { db } = app.store;
-  const seen = await plan(db, caller, id, input);
+  const seen = await plan(app, db, caller, id, input);
   const shown = {
     fromVersion: refOf(seen.from),
     toVersion: refOf(seen.to),
@@ -141,10 +142,10 @@ export async function upgradeInstallation(
   const { added } = seen.difference;
   requireAccepted(added, input.acceptPermissions ?? [], `the grants that ${seen.to.version} adds`);
   const upgraded = await app.store.write(async (trx) => {
-    await requireUnrevoked(trx, caller);
+    await requireStanding(app, trx, caller);
     await lockExtensions(trx, [seen.row.extension_id]);
     await queries.lockInstallation(trx, caller.organizationId, id);
-    const now = await plan(trx, caller, id, { ...input, version: seen.to.id });
+    const now = await plan(app, trx, caller, id, { ...input, version: seen.to.id });
     if (now.from.id !== seen.from.id) {
       const text = `Installation ${id} has got version ${now.from.version} meanwhile: look at it again`;
       throw new ConflictError(installationNoun.name, text);

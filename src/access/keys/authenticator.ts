@@ -6,8 +6,8 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { KnownRows } from '../../platform/store/changes/changes.ts';
 import { type KnownKey, knownKeys } from './changes.ts';
+import { callerOf } from './key-caller.ts';
 import { hashKey, isKeyText } from './key-format.ts';
-import { callerOf } from './keys.ts';
 import * as queries from './queries.ts';
 
 const mostTouchesPerWrite = 200;

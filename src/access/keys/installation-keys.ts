@@ -69,20 +69,21 @@ export async function makeInstallationKey(
     last_used_at: null,
     created_at: app.clock.now(),
   };
-  await requireNoMoreThan(trx, caller, row, named);
+  await requireNoMoreThan(app, trx, caller, row, named);
   await queries.keys.insert(trx, row);
   return { id, plaintext };
 }
 
 /** @throws ForbiddenError if the key could do more than the caller with these rights. */
 export async function requireGrantable(
+  app: App,
   trx: Db,
   caller: Caller,
   keyId: string,
   rights: InstallationRights,
 ): Promise<void> {
   const row = await queries.keys.get(trx, caller.organizationId, keyId);
-  await requireNoMoreThan(trx, caller, { ...row, ...columnsOf(rights) }, named);
+  await requireNoMoreThan(app, trx, caller, { ...row, ...columnsOf(rights) }, named);
 }
 
 /** Changes the rights of a key. Call `keysChanged` after the commit. */
@@ -108,7 +109,7 @@ export async function replaceInstallationKey(
   keyId: string,
 ): Promise<MadeKey> {
   const old = await queries.keys.get(trx, caller.organizationId, keyId);
-  await requireNoMoreThan(trx, caller, old, named);
+  await requireNoMoreThan(app, trx, caller, old, named);
   const { plaintext, ...text } = makeKey(app.random, isTestKey(old.start) ? 'test' : 'live');
   const id = app.newId('key');
   await queries.deactivateKey(trx, keyId);

@@ -10,12 +10,7 @@
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import { allows, type PermissionMap } from '../../core/api/permission.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
-import {
-  type Caller,
-  type CallingInstallation,
-  callerId,
-  type KeyConstraints,
-} from '../../core/api/route.ts';
+import { type Caller, callerId, type KeyConstraints } from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
@@ -24,16 +19,16 @@ import {
   ConflictError,
   ForbiddenError,
   ResourceNotFoundError,
-  UnauthorizedError,
   ValidationError,
 } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
 import { keysChanged } from './changes.ts';
 import { areNoLooser, isBound } from './constraints.ts';
+import { constraintsOf, permissionsOf, requireStanding } from './key-caller.ts';
 import { isTestKey, makeKey } from './key-format.ts';
 import * as queries from './queries.ts';
-import { covers, customRole, rolePermissions } from './roles.ts';
+import { covers, customRole } from './roles.ts';
 import {
   type ApiKey,
   type CreateKey,
@@ -43,57 +38,6 @@ import {
 } from './schema.ts';
 
 const defaultRole = 'developer';
-
-/** Returns the permissions of a stored key. */
-function permissionsOf(row: queries.KeyRow): PermissionMap {
-  return fromJson<PermissionMap>(row.permissions) ?? rolePermissions(row.role_name);
-}
-
-function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
-  return fromJson<KeyConstraints>(row.constraints);
-}
-
-/** Returns the installation of a stored key. */
-function installationOf(row: queries.KeyRow): CallingInstallation | null {
-  if (row.installation_id === null) return null;
-  return { id: row.installation_id, events: fromJson<string[]>(row.events) ?? [] };
-}
-
-/** Returns the caller of a stored key. */
-export function callerOf(row: queries.KeyRow): Caller {
-  return {
-    organizationId: row.organization_id,
-    by: { kind: row.installation_id === null ? 'key' : 'installation', keyId: row.id },
-    keyId: row.id,
-    lineage: row.lineage,
-    keyName: row.name,
-    permissions: permissionsOf(row),
-    roleName: row.role_name,
-    owner: row.owner,
-    isTest: isTestKey(row.start),
-    constraints: constraintsOf(row),
-    sendMode: row.send_mode,
-    installation: installationOf(row),
-  };
-}
-
-/**
- * Returns the current successor of a key: the key itself, or the replacement by rotations; null
- * once the successor is revoked. An expired key makes no new requests, but earlier requests stay
- * valid.
- */
-export async function standingFor(db: Db, keyId: string): Promise<Caller | null> {
-  const row = await queries.findHeir(db, keyId);
-  return row ? callerOf(row) : null;
-}
-
-/**
- * Returns the caller of the key of an installation; null while it is disabled, and once it is gone.
- */
-export async function installationFor(db: Db, installationId: string): Promise<Caller | null> {
-  const row = await queries.findKeyOfInstallation(db, installationId);
-  return row ? callerOf(row) : null;
-}
 
 /** Returns a key that belongs to no installation. @throws ResourceNotFoundError. */
 async function getRow(db: Db, organizationId: string, id: string): Promise<queries.KeyRow> {
@@ -196,33 +140,20 @@ function requireNoStronger(caller: Caller, row: queries.KeyRow): void {
 }
 
 /**
- * Returns the row of the calling key, undefined for the operator.
- * @throws UnauthorizedError if the key was revoked since the request was accepted.
- */
-export async function requireUnrevoked(
-  db: Db,
-  { organizationId, keyId }: Caller,
-): Promise<queries.KeyRow | undefined> {
-  if (keyId === null) return undefined;
-  const row = await queries.keys.find(db, organizationId, keyId);
-  if (row?.is_active !== 1) throw new UnauthorizedError('Invalid API key');
-  return row;
-}
-
-/**
  * Enforces "A key can never make a key that can do more than itself", also for the plaintext of a
  * rotation. `named` begins the text of a refusal. @throws ForbiddenError; UnauthorizedError if the
  * caller was revoked.
  */
 export async function requireNoMoreThan(
+  app: App,
   db: Db,
   caller: Caller,
   row: queries.KeyRow,
   named = 'The key',
 ): Promise<void> {
   requireOwnerFor(caller, row);
-  // A successor that a revoked key makes would outlive the revocation.
-  const maker = await requireUnrevoked(db, caller);
+  // A key made by a caller who ended meanwhile would outlive that end.
+  const maker = await requireStanding(app, db, caller);
   const excess = excessOf(caller, maker, row);
   if (excess) throw new ForbiddenError(`${named} would have ${excess}`);
 }
@@ -275,7 +206,7 @@ export async function createKey(app: App, caller: Caller, input: CreateKey): Pro
   const { row, plaintext } = newKey(app, caller.organizationId, input, callerId(caller));
   requireNoConfiguring(row);
   await app.store.write(async (trx) => {
-    await requireNoMoreThan(trx, caller, row);
+    await requireNoMoreThan(app, trx, caller, row);
     await queries.keys.insert(trx, row);
     await record(app, trx, caller, created(row));
   });
@@ -327,8 +258,8 @@ export async function updateKey(
     requireReview(changed);
     if (constraints !== undefined) {
       requireNoConfiguring(changed);
-      await requireNoMoreThan(trx, caller, row);
-      await requireNoMoreThan(trx, caller, changed);
+      await requireNoMoreThan(app, trx, caller, row);
+      await requireNoMoreThan(app, trx, caller, changed);
     }
     const details = changesOf(textsOf(row), textsOf(changed));
     if (Object.keys(details).length > 0) {
@@ -366,7 +297,7 @@ export async function rotateKey(
       const text = `API key ${id} was replaced by ${old.replaced_by}: rotate that one`;
       throw new ConflictError('api-key', text);
     }
-    await requireNoMoreThan(trx, caller, old);
+    await requireNoMoreThan(app, trx, caller, old);
     const { plaintext, ...text } = makeKey(app.random, isTestKey(old.start) ? 'test' : 'live');
     const fresh = { id: app.newId('key'), created_at: now, last_used_at: null };
     const row = { ...old, ...text, ...fresh, created_by: callerId(caller) };

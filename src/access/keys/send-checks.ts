@@ -13,7 +13,7 @@ import {
   type Place,
   refusedAtPlace,
 } from './constraints.ts';
-import { callerOf } from './keys.ts';
+import { callerOf } from './key-caller.ts';
 import { findHeirs } from './queries.ts';
 import { operatorOf } from './roles.ts';
 

@@ -19,6 +19,7 @@ import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { admissionOf } from '../admission/admission.ts';
 import { openAllowances } from '../admission/quota.ts';
+import { requireStanding } from '../keys/key-caller.ts';
 import { lockOrganization } from '../organizations/queries.ts';
 import {
   assertRoomForInvitation,
@@ -105,10 +106,19 @@ export function newMember(
   };
 }
 
-/** Begins a change of members: locks the allowances and the organization, in this order. */
-async function begin(app: App, trx: Db, { organizationId }: Caller): Promise<void> {
-  await openAllowances(app, trx, [organizationId]);
-  await lockOrganization(trx, organizationId, app.clock.now());
+/**
+ * Begins a change of members: locks the organization, and requires that the caller still stands: of
+ * two changes at once, the second may be by a caller whom the first has ended.
+ */
+async function begin(app: App, trx: Db, caller: Caller): Promise<void> {
+  await lockOrganization(trx, caller.organizationId, app.clock.now());
+  await requireStanding(app, trx, caller);
+}
+
+/** Begins an invitation: locks the allowances before the organization. */
+async function beginInviting(app: App, trx: Db, caller: Caller): Promise<void> {
+  await openAllowances(app, trx, [caller.organizationId]);
+  await begin(app, trx, caller);
 }
 
 /** Mails an invitation, and stores the token for the copy that leaves. @throws as the hook does */
@@ -146,7 +156,7 @@ export async function createMember(app: App, caller: Caller, input: CreateMember
   if (wanted.mail) await drawForMail(app, caller, 'createMember');
   const row = newMember(app, caller.organizationId, wanted, callerId(caller));
   return app.store.write(async (trx) => {
-    await begin(app, trx, caller);
+    await beginInviting(app, trx, caller);
     await assertRoomForInvitation(app, trx, row);
     if (!(await queries.members.insert(trx, row, ['organization_id', 'email']))) {
       throw new ConflictError('member', `${row.email} is a member of this organization already`);
@@ -197,7 +207,7 @@ export function updateMember(
   { name, role, status }: UpdateMember,
 ): Promise<Member> {
   return app.store.write(async (trx) => {
-    await lockOrganization(trx, caller.organizationId, app.clock.now());
+    await begin(app, trx, caller);
     const row = await queries.members.get(trx, caller.organizationId, id);
     requireMayGive(caller, row.role);
     const hasNewRole = role !== undefined && role !== row.role;
@@ -240,7 +250,7 @@ export async function endPlace(app: App, trx: Db, row: queries.MemberRow): Promi
  */
 export async function deleteMember(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
-    await lockOrganization(trx, caller.organizationId, app.clock.now());
+    await begin(app, trx, caller);
     const row = await queries.members.get(trx, caller.organizationId, id);
     requireMayGive(caller, row.role);
     await requireOtherOwner(trx, caller, row);
@@ -290,7 +300,7 @@ export async function resendInvitation(app: App, caller: Caller, id: string): Pr
   requireMayGive(caller, found.role);
   await drawForMail(app, caller, 'resendMember');
   return app.store.write(async (trx) => {
-    await begin(app, trx, caller);
+    await beginInviting(app, trx, caller);
     const row = await queries.members.get(trx, organizationId, id);
     requireMayGive(caller, row.role);
     await mailAgain(app, trx, caller, row);

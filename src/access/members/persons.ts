@@ -4,7 +4,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { type Change, record } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { standingFor } from '../keys/keys.ts';
+import { standingFor } from '../keys/key-caller.ts';
 import { rolePermissions } from '../keys/roles.ts';
 import * as queries from './queries.ts';
 import { memberNoun } from './schema.ts';

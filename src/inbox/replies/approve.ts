@@ -3,7 +3,7 @@
 // proposal open; a permanent refusal ends it. Edited mail must also pass the checks of a send by
 // the approver; a refusal by these checks changes nothing.
 
-import { installationFor, standingFor } from '../../access/keys/keys.ts';
+import { installationFor, standingFor } from '../../access/keys/key-caller.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';

@@ -80,7 +80,7 @@ describe.each(stores)('the key of an installation on %s', (store) => {
     await expect(installed(test, wanted, by)).rejects.toThrow(words);
     const made = await installed(test, wanted);
     const check = test.app.store.write((trx) =>
-      requireGrantable(trx, by, made.keyId, rightsOf(wanted)),
+      requireGrantable(test.app, trx, by, made.keyId, rightsOf(wanted)),
     );
     await expect(check).rejects.toThrow(words);
   });

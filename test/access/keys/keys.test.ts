@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createAuthenticator } from '../../../src/access/keys/authenticator.ts';
+import { standingFor } from '../../../src/access/keys/key-caller.ts';
 import {
   createKey,
   getKey,
   listKeys,
   revokeKey,
   rotateKey,
-  standingFor,
   updateKey,
 } from '../../../src/access/keys/keys.ts';
 import type { ApiKey, CreateKey } from '../../../src/access/keys/schema.ts';

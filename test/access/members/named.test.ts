@@ -1,12 +1,19 @@
 // What a member made bears the member, and ends with the place: runs, scheduled mail, keys, audit.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createKey } from '../../../src/access/keys/keys.ts';
+import { createKey, rotateKey, updateKey } from '../../../src/access/keys/keys.ts';
 import { revokedKeyCheck } from '../../../src/access/keys/send-checks.ts';
-import { deleteMember, updateMember } from '../../../src/access/members/members.ts';
+import {
+  createMember,
+  deleteMember,
+  resendInvitation,
+  updateMember,
+} from '../../../src/access/members/members.ts';
 import { standingCaller } from '../../../src/access/members/persons.ts';
+import type { UpdateMember } from '../../../src/access/members/schema.ts';
 import { callerOfRun } from '../../../src/campaigns/walk/walked-run.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import { listAudit } from '../../../src/history/audit/audit.ts';
+import { UnauthorizedError } from '../../../src/platform/errors.ts';
 import { stores } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { join, memberOf } from './people.ts';
@@ -30,6 +37,40 @@ describe.each(stores)('the act of a member on %s', (store) => {
       memberId: memberOf(bo),
       memberName: 'bo@people.example',
       memberEmail: 'bo@people.example',
+    });
+  });
+
+  type Act = (key: string, other: string) => Promise<unknown>;
+  const acts: [string, Act][] = [
+    ['makes a key', () => createKey(test.app, bo, { role: 'sender' })],
+    ['rotates a key', (key) => rotateKey(test.app, bo, key)],
+    [
+      'limits a key',
+      (key) => updateKey(test.app, bo, key, { constraints: { domains: ['a.example'] } }),
+    ],
+    [
+      'invites',
+      () => createMember(test.app, bo, { email: 'x@people.example', role: 'viewer', mail: false }),
+    ],
+    ['changes a member', (_key, other) => updateMember(test.app, bo, other, { name: 'Other' })],
+    ['removes a member', (_key, other) => deleteMember(test.app, bo, other)],
+    ['invites again', (_key, other) => resendInvitation(test.app, bo, other)],
+  ];
+  const ends: [string, UpdateMember][] = [
+    ['disabled', { status: 'disabled' }],
+    ['given a lower role', { role: 'viewer' }],
+  ];
+  describe.each(ends)('of somebody %s while the request ran', (_how, end) => {
+    it.each(acts)('neither %s nor leaves a trace', async (_what, act) => {
+      const { app, operator } = test;
+      const { id: key } = await createKey(app, operator, { role: 'sender' });
+      const { id: other } = await createMember(app, operator, {
+        ...{ email: 'other@people.example', role: 'viewer', mail: false },
+      });
+      await updateMember(app, operator, memberOf(bo), end);
+      const before = await listAudit(app, operator, { limit: 100 });
+      await expect(act(key, other)).rejects.toThrow(UnauthorizedError);
+      expect(await listAudit(app, operator, { limit: 100 })).toEqual(before);
     });
   });
 

@@ -1,5 +1,6 @@
 // People for tests: members of each role, and callers by key.
-import { callerOf, createKey } from '../../../src/access/keys/keys.ts';
+import { callerOf } from '../../../src/access/keys/key-caller.ts';
+import { createKey } from '../../../src/access/keys/keys.ts';
 import { keys } from '../../../src/access/keys/queries.ts';
 import type { CreateKey } from '../../../src/access/keys/schema.ts';
 import {

@@ -1,6 +1,7 @@
 // Holds of a run, on both stores: each cause, and its end by itself or by a person.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createKey, revokeKey, standingFor, updateKey } from '../../../src/access/keys/keys.ts';
+import { standingFor } from '../../../src/access/keys/key-caller.ts';
+import { createKey, revokeKey, updateKey } from '../../../src/access/keys/keys.ts';
 import {
   pauseOrganization,
   resumeOrganization,

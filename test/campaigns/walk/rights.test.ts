@@ -1,6 +1,7 @@
 // Rights that change between the request for a run and its start (frozen.test.ts has the content).
 import { describe, expect, it } from 'vitest';
-import { createKey, standingFor, updateKey } from '../../../src/access/keys/keys.ts';
+import { standingFor } from '../../../src/access/keys/key-caller.ts';
+import { createKey, updateKey } from '../../../src/access/keys/keys.ts';
 import { updateCampaign } from '../../../src/campaigns/setup/campaigns.ts';
 import { getRun } from '../../../src/campaigns/setup/runs.ts';
 import { updateCampaignInput } from '../../../src/campaigns/setup/schema.ts';
