@@ -55,8 +55,21 @@ afterEach(async () => {
   await schema.drop();
 });
 
-const touch = (trx: Db, id: string, note: string) =>
-  sql`update things set note = coalesce(note, '') || ${note} where id = ${id}`.execute(trx);
+/** Counts the transactions that the server ended in `touch`. */
+let ended = 0;
+beforeEach(() => {
+  ended = 0;
+});
+
+async function touch(trx: Db, id: string, note: string): Promise<void> {
+  try {
+    await sql`update things set note = coalesce(note, '') || ${note} where id = ${id}`.execute(trx);
+  } catch (error) {
+    const { cause } = error as { cause?: { code?: string } };
+    if (cause?.code === '40P01') ended += 1;
+    throw error;
+  }
+}
 
 async function notes(): Promise<(string | null)[]> {
   const { rows } = await sql<{ note: string | null }>`select note from things order by id`.execute(
@@ -107,7 +120,8 @@ describe('a transaction that the server ends for another one', () => {
         await touch(trx, second, note);
       }),
     );
-    expect(runs).toBe(3);
+    expect(runs).toBe(2 + ended);
+    expect(ended).toBeGreaterThan(0);
     expect(['xy', 'yx']).toContain((await notes())[0]);
     expect(['xy', 'yx']).toContain((await notes())[1]);
   });
@@ -129,8 +143,10 @@ describe('a transaction that the server ends for another one', () => {
       ['x1 done', 'x2 done'],
       ['y1 done', 'y2 done'],
     ]);
-    expect(batches).toHaveLength(3);
-    expect(batches.map(({ length }) => length)).toEqual([2, 2, 2]);
+    // The second run may lock its row before the survivor wakes, and ends once more.
+    expect(batches).toHaveLength(2 + ended);
+    expect(ended).toBeGreaterThan(0);
+    expect(new Set(batches.map(({ length }) => length))).toEqual(new Set([2]));
   });
 
   it.each(['40P01', '40001'])('fails in the end when every run ends with %s', async (state) => {
