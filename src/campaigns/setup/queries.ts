@@ -99,3 +99,13 @@ export function selectCampaigns(
     .offset((page - 1) * limit)
     .execute();
 }
+
+/** Returns the names of the newest campaigns. */
+export const newestCampaignNames = own.all((db, organizationId: string, limit: number) =>
+  db
+    .selectFrom('campaigns')
+    .select(['id', 'name'])
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(limit),
+);

@@ -167,3 +167,13 @@ export const findVersionsOfCommits = own.all((db, templateId: string, commits: r
 export async function insertVersion(db: Db, row: VersionTable): Promise<void> {
   await tables<TemplateTables>(db).insertInto('template_versions').values(row).execute();
 }
+
+/** Returns the names of the newest templates. */
+export const newestTemplateNames = own.all((db, organizationId: string, limit: number) =>
+  db
+    .selectFrom('templates')
+    .select(['id', 'name', 'slug', 'status'])
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(limit),
+);

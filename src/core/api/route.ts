@@ -258,8 +258,11 @@ export interface Answering<Answer> extends Route {
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<Answer>;
 }
 
-/** Right that an operation needs: a permission of the key, or the rights of the operator. */
-export type Right = Permission | 'operator';
+/**
+ * Right that an operation needs: a permission of the key, or the rights of the operator. `any`
+ * lets in every caller: the route shows only resources that the caller may read.
+ */
+export type Right = Permission | 'operator' | 'any';
 
 /** Part of a route that the door (src/service/door/door.ts) needs. */
 export interface Doorway<Answer = unknown>
@@ -284,7 +287,8 @@ export interface Doorway<Answer = unknown>
 
 /**
  * Declares a route for faces in this process, such as commands and the console: it has no path over
- * HTTP, and no entry in the reference. A key that is bound to mailboxes never reaches it.
+ * HTTP, and no entry in the reference. A key that is bound to mailboxes reaches it only by the
+ * right `any`.
  */
 export function internalRoute<
   Answer,

@@ -2,3 +2,7 @@
 
 export const folders = ['inbox', 'sent', 'archive', 'spam', 'trash', 'drafts'] as const;
 export type Folder = (typeof folders)[number];
+
+/** Folders that lists and searches leave out unless they are named. */
+export const unlistedFolders: readonly Folder[] = ['spam', 'trash'];
+export const listedFolders = folders.filter((folder) => !unlistedFolders.includes(folder));

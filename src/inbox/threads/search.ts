@@ -8,6 +8,7 @@
 import type { CursorPosition } from '../../core/api/cursor.ts';
 import type { FullTextQuery } from '../../platform/full-text/query.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { listedFolders } from './folders.ts';
 import {
   hitsAmong,
   type ListedThread,
@@ -100,4 +101,26 @@ export async function searchThreads(
   return ids.length < mostSorted
     ? sorted(db, filter, ids, place, limit)
     : walked(db, filter, query, place, limit);
+}
+
+/** Matching messages of a mailbox that a search over several mailboxes reads. */
+const mostOfMailbox = 200;
+
+/**
+ * Returns threads of these mailboxes, outside of spam and trash, most recent activity first. Of
+ * each mailbox only 200 matching messages are read, in no order.
+ */
+export async function searchMailboxes(
+  db: Db,
+  mailboxIds: readonly string[],
+  query: FullTextQuery,
+  { now, limit }: { now: number; limit: number },
+): Promise<ListedThread[]> {
+  const found = new Map<string, ListedThread>();
+  for (const mailboxId of mailboxIds) {
+    const ids = await findDocuments(db, mailboxId, query, mostOfMailbox);
+    const filter = { mailboxId, folders: listedFolders, now };
+    for (const hit of await hitsAmong(db, filter, ids)) found.set(hit.id, hit);
+  }
+  return [...found.values()].sort((a, b) => (isBehind(a, b) ? 1 : -1)).slice(0, limit);
 }

@@ -16,7 +16,7 @@ import { foldCase } from '../../platform/runtime/fold-case.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { storeAction } from '../approvals/actions.ts';
-import { type Folder, folders } from './folders.ts';
+import { listedFolders, unlistedFolders } from './folders.ts';
 import { indexWaiting } from './indexer.ts';
 import { listThreadIds, type ThreadFilter } from './list-queries.ts';
 import { findLabels } from './marks/label-queries.ts';
@@ -110,8 +110,6 @@ export async function getThread(
   return thread;
 }
 
-const unlisted: readonly Folder[] = ['spam', 'trash'];
-
 /** Folds a label for comparison. */
 export function foldLabel(label: string): string {
   return foldCase(label.trim().normalize('NFC'));
@@ -121,7 +119,7 @@ function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter
   const { folder, label, unread, starred, snoozed } = query;
   return {
     mailboxId,
-    folders: folder ? [folder] : folders.filter((one) => !unlisted.includes(one)),
+    folders: folder ? [folder] : listedFolders,
     label: label === undefined ? undefined : foldLabel(label),
     unread,
     starred,
@@ -166,7 +164,7 @@ function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange 
   if (typeof snoozedUntil === 'number' && snoozedUntil <= app.clock.now()) {
     throw ValidationError.of('snoozedUntil', 'must be in the future');
   }
-  const isAway = unlisted.includes(folder ?? row.folder);
+  const isAway = unlistedFolders.includes(folder ?? row.folder);
   return {
     ...(read !== undefined && { is_read: Number(read) }),
     ...(starred !== undefined && { is_starred: Number(starred) }),

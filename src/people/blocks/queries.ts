@@ -208,6 +208,7 @@ async function selectInOrder(
   const page = mergedRanges(db, ranges, order, range);
   const { rows } = await sql<{ id: string }>`${page}`.execute(db);
   const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return [];
   const found = amongOf(db, 'id', ids);
   return (await sql<BlockRow>`select * from blocks where ${found} ${order}`.execute(db)).rows;
 }

@@ -33,6 +33,7 @@ export interface ContactSearch {
  */
 function isFound({ name, display_name, address }: Named, { words, prefix }: ContactSearch) {
   if (address?.startsWith(prefix)) return true;
+  if (words.length === 0) return false;
   const names = foldCase(`${name ?? ''} ${display_name ?? ''}`);
   if (!words.every((word) => names.includes(word))) return false;
   const own = wordsOf(name, display_name);

@@ -8,7 +8,7 @@
 //   send rate                            | RateLimitedError | of commands: no bucket
 //   fields, all at once                  | ValidationError  | as for all
 //   the route itself: existence, state   | errors of route  | as for all
-import { refusedAtDoor } from '../../access/keys/constraints.ts';
+import { outsideRanges, refusedAtDoor } from '../../access/keys/constraints.ts';
 import type { Caller, Doorway, StreamedBody } from '../../core/api/route.ts';
 import { parseParts, requestSchemas } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
@@ -68,8 +68,12 @@ export async function letIn(app: App, caller: Caller, way: Entrance, from: From)
     if (caller.by.kind === 'operator') return;
     throw new ForbiddenError('Only the operator may do this: "svc open" signs in as one');
   }
-  const refusal = refusedAtDoor(caller, peer, permission, { method, path, id });
+  const refusal =
+    permission === 'any'
+      ? outsideRanges(caller, peer)
+      : refusedAtDoor(caller, peer, permission, { method, path, id });
   if (refusal) throw refusal;
+  if (permission === 'any') return;
   if (caller.constraints?.namespaceId !== undefined) await beyondNamespace(app, caller, id);
 }
 

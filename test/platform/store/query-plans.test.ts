@@ -20,6 +20,8 @@ import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
 import { startQueueGauges } from '../../../src/outbound/queue/queue-gauges.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
 import { boundsOf } from '../../../src/platform/store/rows/time-range.ts';
+import { ask as askRoute } from '../../../src/service/door/door.ts';
+import { searchRoutes } from '../../../src/service/search/routes.ts';
 import {
   inThread,
   pathOf,
@@ -609,6 +611,21 @@ describe.each(bothStores)('the query plans on %s', (store) => {
     const { body } = await api.get<EmailProjection>(url);
     queries.take();
     expect((await api.download(body.storageUrls?.raw ?? '')).status).toBe(200);
+    await expectNoScan(queries.take());
+  });
+
+  it.each([
+    'u7@example.com',
+    'u8@example.com',
+    'made',
+    's7',
+    'msg_000000000000000000000007',
+    'Campaign',
+  ])('of a search for %s scan no growing table', async (q) => {
+    const { app, operator } = world.test;
+    const { organizationId } = world.own;
+    queries.take();
+    await askRoute({ app }, { ...operator, organizationId }, searchRoutes.find, { query: { q } });
     await expectNoScan(queries.take());
   });
 

@@ -31,7 +31,8 @@ export interface SearchTerms {
 /** Characters of a value of metadata that a term has. */
 const valueCharacters = 200;
 
-function asciiFolded(text: string): string {
+/** Folds the case of ASCII letters, as the terms are. */
+export function asciiFolded(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
@@ -314,8 +315,7 @@ export function searched(db: Db, terms: SearchTerms, others: Others): RawBuilder
     asked.push(sql`kind = ${sql.lit(first[0])} and value = ${first[1]}`);
     if (prefix !== undefined) asked.push(beginsWith(db, prefix));
   } else {
-    const after = `${prefix}\u{10FFFF}`;
-    asked.push(sql`kind = 'subject' and value >= ${prefix} and value < ${after}`);
+    asked.push(subjectRange(prefix ?? ''));
   }
   for (const [kind, value] of rest) {
     asked.push(sql`(select count(*) from message_search x
@@ -335,6 +335,24 @@ export function searched(db: Db, terms: SearchTerms, others: Others): RawBuilder
       from recipients r where r.message_id = message_search.message_id) = 1`);
   }
   return sql<SqlBool>`${sql.join(asked, sql` and `)}`;
+}
+
+/** The terms of all subjects that begin with this folded text. */
+function subjectRange(prefix: string): Sql {
+  return sql`kind = 'subject' and value >= ${prefix} and value < ${`${prefix}\u{10FFFF}`}`;
+}
+
+/** Tells whether more than `most` messages have a subject that begins so, by the index alone. */
+export async function hasMoreSubjects(
+  db: Db,
+  organizationId: string,
+  subject: string,
+  most: number,
+): Promise<boolean> {
+  const { rows } = await sql`select message_id from message_search
+    where organization_id = ${organizationId} and ${subjectRange(asciiFolded(subject))}
+    limit 1 offset ${most}`.execute(db);
+  return rows.length > 0;
 }
 
 function beginsWith(db: Db, prefix: string): Sql {

@@ -1,0 +1,29 @@
+// The newest messages of a subject, in bounded time: a subject that begins many messages is
+// searched among the newest only.
+import type { Db } from '../../../platform/store/db.ts';
+import { findSubjects } from '../queries.ts';
+import { listMessageIds } from './list-queries.ts';
+import { asciiFolded, hasMoreSubjects } from './term-queries.ts';
+
+/** Most messages of a subject that are sorted by time, and most messages read without an index. */
+const mostSorted = 1_000;
+
+/**
+ * Returns ids of messages with a subject that begins so, newest first. With more than 1,000 such
+ * messages, only the newest 1,000 messages of the organization are searched.
+ */
+export async function newestBySubject(
+  db: Db,
+  organizationId: string,
+  subject: string,
+  limit: number,
+): Promise<string[]> {
+  if (!(await hasMoreSubjects(db, organizationId, subject, mostSorted))) {
+    return listMessageIds(db, { organizationId, subject }, limit, 0);
+  }
+  const newest = await listMessageIds(db, { organizationId }, mostSorted, 0);
+  const subjects = await findSubjects(db, newest);
+  const prefix = asciiFolded(subject);
+  const fits = (id: string) => asciiFolded(subjects.get(id)?.subject ?? '').startsWith(prefix);
+  return newest.filter(fits).slice(0, limit);
+}
