@@ -20,8 +20,8 @@ import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
 import { startQueueGauges } from '../../../src/outbound/queue/queue-gauges.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
 import { boundsOf } from '../../../src/platform/store/rows/time-range.ts';
+import { searchRoutes } from '../../../src/search/routes.ts';
 import { ask as askRoute } from '../../../src/service/door/door.ts';
-import { searchRoutes } from '../../../src/service/search/routes.ts';
 import {
   inThread,
   pathOf,

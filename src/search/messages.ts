@@ -1,14 +1,14 @@
 // Messages that a search finds: by id, by an address, by the beginning of the subject, and by a
 // value of the metadata that the organization indexes.
-import { findOrganization } from '../../access/organizations/queries.ts';
-import type { Caller } from '../../core/api/route.ts';
-import type { App } from '../../core/app.ts';
-import { newestBySubject } from '../../outbound/messages/lists/by-subject.ts';
-import { listMessageIds } from '../../outbound/messages/lists/list-queries.ts';
-import { findMessages } from '../../outbound/messages/messages.ts';
-import { parseAddress } from '../../platform/net/address.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
-import { type Db, fromJson } from '../../platform/store/db.ts';
+import { findOrganization } from '../access/organizations/queries.ts';
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { newestBySubject } from '../outbound/messages/lists/by-subject.ts';
+import { listMessageIds } from '../outbound/messages/lists/list-queries.ts';
+import { findMessages } from '../outbound/messages/messages.ts';
+import { parseAddress } from '../platform/net/address.ts';
+import { idPattern } from '../platform/runtime/ids.ts';
+import { type Db, fromJson } from '../platform/store/db.ts';
 import type { FoundMessage } from './schema.ts';
 
 /** Fewest characters of a subject that are searched: one letter begins too many. */

@@ -1,5 +1,5 @@
 // The search of the console over all nouns. Internal: it is not part of HTTP.
-import { internalRoute } from '../../core/api/route.ts';
+import { internalRoute } from '../core/api/route.ts';
 import { searchQuery } from './schema.ts';
 import { search } from './search.ts';
 

@@ -1,13 +1,13 @@
 // Answers for one address why mail to it did or did not arrive: its contact, its blocks, and the
 // last messages to it with the state of its own copy.
-import type { Caller } from '../../core/api/route.ts';
-import type { App } from '../../core/app.ts';
-import { listMessageIds } from '../../outbound/messages/lists/list-queries.ts';
-import { findMessages } from '../../outbound/messages/messages.ts';
-import type { Message } from '../../outbound/messages/schema.ts';
-import { presentBlock } from '../../people/blocks/blocks.ts';
-import { selectBlocks } from '../../people/blocks/queries.ts';
-import { foldAddress } from '../../platform/net/address.ts';
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { listMessageIds } from '../outbound/messages/lists/list-queries.ts';
+import { findMessages } from '../outbound/messages/messages.ts';
+import type { Message } from '../outbound/messages/schema.ts';
+import { presentBlock } from '../people/blocks/blocks.ts';
+import { selectBlocks } from '../people/blocks/queries.ts';
+import { foldAddress } from '../platform/net/address.ts';
 import type { FoundAddress, FoundPerson, MailToAddress } from './schema.ts';
 
 const mostBlocks = 10;

@@ -1,8 +1,8 @@
 // Input and answer of "Find anything", the search of the console over all nouns.
 import { z } from 'zod';
-import type { Contact } from '../../people/contacts/schema.ts';
-import type { Block } from '../../people/blocks/schema.ts';
-import type { Message } from '../../outbound/messages/schema.ts';
+import type { Message } from '../outbound/messages/schema.ts';
+import type { Block } from '../people/blocks/schema.ts';
+import type { Contact } from '../people/contacts/schema.ts';
 
 const longestQuestion = 200;
 
@@ -10,12 +10,12 @@ export const searchQuery = z.strictObject({
   q: z.string().trim().min(1).max(longestQuestion).describe('Name, address, subject or value'),
 });
 
-/** A message in the results: to whom, and the status over all recipients. */
+/** A message in the results, with the status over all recipients. */
 export interface FoundMessage
   extends Pick<Message, 'id' | 'direction' | 'subject' | 'status' | 'createdAt'> {
   from: string;
   to: string | null;
-  /** Field by which it was found: `id`, `address`, `subject`, or `metadata.NAME`. */
+  /** Field that matched: `id`, `address`, `subject`, or `metadata.NAME`. */
   by: string;
 }
 
@@ -31,7 +31,7 @@ export interface FoundPerson extends Pick<Contact, 'id' | 'name' | 'status'> {
   email: string | null;
 }
 
-/** A message to the asked address, with the state of the copy for that address. */
+/** A message to an address, with the state of the copy for this address. */
 export interface MailToAddress extends Pick<Message, 'id' | 'subject' | 'status' | 'createdAt'> {
   errorCode: string | null;
   errorMessage: string | null;
@@ -49,7 +49,7 @@ export interface FoundAddress {
 
 /** Nouns that the caller may not read are empty lists. */
 export interface Found {
-  /** The address in the question, or of the only person found; null without one. */
+  /** The address in the question, or of a single person found; null without an address. */
   address: FoundAddress | null;
   people: FoundPerson[];
   messages: FoundMessage[];

@@ -9,27 +9,27 @@
 //   threads   | words of their messages                        | 200 messages of 20 mailboxes
 //   campaigns | words of the name                              | the newest 1,000
 //   templates | words of the name, the slug                    | the newest 1,000
-import { isBound, refusedPermission } from '../../access/keys/constraints.ts';
-import { newestCampaignNames } from '../../campaigns/setup/queries.ts';
-import { newestTemplateNames } from '../../content/templates/queries.ts';
-import { searchInTime } from '../../core/api/filtered-page.ts';
-import type { Permission } from '../../core/api/permission.ts';
-import type { Caller } from '../../core/api/route.ts';
-import type { App } from '../../core/app.ts';
-import { reachOf } from '../../identity/mailboxes/bound-keys.ts';
-import { mailboxes } from '../../identity/mailboxes/queries.ts';
-import { findThreads } from '../../inbox/threads/queries.ts';
-import { searchMailboxes } from '../../inbox/threads/search.ts';
-import { findContactRows } from '../../people/contacts/queries.ts';
-import { presentContacts } from '../../people/contacts/present.ts';
-import { searchContacts } from '../../people/contacts/search.ts';
-import { wordsOf } from '../../people/contacts/words.ts';
-import { ValidationError } from '../../platform/errors.ts';
-import { type FullTextQuery, parseQuery } from '../../platform/full-text/query.ts';
-import { foldAddress, parseAddress } from '../../platform/net/address.ts';
-import { isoTime } from '../../platform/runtime/clock.ts';
-import { foldCase } from '../../platform/runtime/fold-case.ts';
-import type { Db } from '../../platform/store/db.ts';
+import { isBound, refusedPermission } from '../access/keys/constraints.ts';
+import { newestCampaignNames } from '../campaigns/setup/queries.ts';
+import { newestTemplateNames } from '../content/templates/queries.ts';
+import { searchInTime } from '../core/api/filtered-page.ts';
+import type { Permission } from '../core/api/permission.ts';
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { reachOf } from '../identity/mailboxes/bound-keys.ts';
+import { mailboxes } from '../identity/mailboxes/queries.ts';
+import { findThreads } from '../inbox/threads/queries.ts';
+import { searchMailboxes } from '../inbox/threads/search.ts';
+import { presentContacts } from '../people/contacts/present.ts';
+import { findContactRows } from '../people/contacts/queries.ts';
+import { searchContacts } from '../people/contacts/search.ts';
+import { wordsOf } from '../people/contacts/words.ts';
+import { ValidationError } from '../platform/errors.ts';
+import { type FullTextQuery, parseQuery } from '../platform/full-text/query.ts';
+import { foldAddress, parseAddress } from '../platform/net/address.ts';
+import { isoTime } from '../platform/runtime/clock.ts';
+import { foldCase } from '../platform/runtime/fold-case.ts';
+import type { Db } from '../platform/store/db.ts';
 import { answerFor } from './address.ts';
 import { findAnyMessages, idsOfMessages } from './messages.ts';
 import type { Found, FoundAddress, FoundPerson, FoundThread } from './schema.ts';
