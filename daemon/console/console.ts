@@ -16,15 +16,14 @@ import { type Answer, commonHeaders } from './answers.ts';
 import { readAssets } from './assets.ts';
 import { Cookies, decoded, organizationOfForm, root } from './browser-request.ts';
 import { doorOf } from './doors/doors.ts';
+import { keepOfEnded } from './doors/ended.ts';
 import { signInPage } from './doors/sign-in.ts';
 import { LiveStreams } from './live.ts';
 import type { Form } from './page.ts';
 import { answerSignedIn } from './signed-in.ts';
-import { type ConsoleParts, readFields, type Site, sentence } from './site.ts';
+import { type ConsoleParts, mostFormBytes, readFields, type Site, sentence } from './site.ts';
 
 const mostFailures = 10;
-/** Fits a file of a template: forms escape a character with up to three bytes. */
-const mostFormBytes = 2 * 1024 * 1024;
 
 /** Answers all requests below `/console`. Loaded at the first visit. */
 export class Console {
@@ -112,7 +111,7 @@ export class Console {
       return sentence(site, 400, 'Two sessions at once', text);
     }
     const session = await site.workload.begin(() => this.#sessionOf(request));
-    if (!session) return signInPage(site, request, { status: 401 });
+    if (!session) return isPost ? keepOfEnded(site, request, path) : signInPage(site, request);
     const form = isPost ? await readFields(site, request, mostFormBytes) : {};
     if (form === null) {
       const text = 'The form is larger than 2 MB or 1,000 fields, or came too slowly.';

@@ -15,6 +15,9 @@ import { html, type Part } from './html.ts';
 import { drawPlain } from './layout.ts';
 import type { Form } from './page.ts';
 
+/** Fits a file of a template: forms escape a character with up to three bytes. */
+export const mostFormBytes = 2 * 1024 * 1024;
+
 export interface ConsoleParts {
   app: App;
   authenticator: Pick<Authenticator, 'authenticate' | 'authenticateHash'>;

@@ -2,11 +2,11 @@
 // its own. A redirect from a provider or from webmail would come without the new cookie
 // (`SameSite=Strict`), the next request of our own page brings it.
 import type { FastifyRequest } from 'fastify';
+import { findInput } from '../../../src/access/sessions/kept-input.ts';
 import {
   beginPersonSession,
   type SigningIn,
 } from '../../../src/access/sessions/person-sessions.ts';
-import { endSession } from '../../../src/access/sessions/sessions.ts';
 import { greetBrowser } from '../../../src/outbound/sending/people/warnings.ts';
 import { siteOf } from '../../../src/platform/net/network-address.ts';
 import { newToken } from '../../../src/platform/runtime/tokens.ts';
@@ -15,6 +15,7 @@ import type { Answer } from '../answers.ts';
 import { browserIn, nextPath } from '../browser-request.ts';
 import { html } from '../html.ts';
 import { plainAnswer, type Site, sentence } from '../site.ts';
+import { replaceSession } from './sign-in.ts';
 
 type Begin = Omit<SigningIn, 'browser' | 'network'> & {
   /** Path to continue at. */
@@ -30,16 +31,19 @@ export async function signInPerson(
   const { app, cookies } = site;
   const [browser, address] = [browserIn(request), visitorOf(app, request.raw)];
   const network = address === '' ? '' : siteOf(address);
-  const token = await beginPersonSession(app, { ...person, browser, network });
+  const earlier = cookies.read(request, 'svc_console');
+  const organizationId =
+    person.organizationId ?? (earlier && (await findInput(app, earlier))?.organizationId);
+  const signingIn = { ...person, browser, network, ...(organizationId && { organizationId }) };
+  const token = await beginPersonSession(app, signingIn);
   if (token === null) {
     const text = 'This account has no organization here any more. Ask an owner for an invitation.';
     return sentence(site, 403, 'No organization', text);
   }
-  const earlier = cookies.read(request, 'svc_console');
-  if (earlier !== null) await endSession(app, earlier);
+  const waiting = await replaceSession(site, request, token);
   const browserToken = cookies.read(request, 'svc_console_browser') ?? newToken(app.random);
   await greetBrowser(app, { personId: person.personId, browserToken, browser, address });
-  return goesOn(site, 'You are signed in', next, [
+  return goesOn(site, 'You are signed in', waiting ?? next, [
     cookies.write('svc_console', token),
     cookies.write('svc_console_browser', browserToken),
   ]);

@@ -1,5 +1,4 @@
 // The page behind a link of `svc open`: its button signs in as the operator, once, in a minute.
-import { carryInput } from '../../../src/access/sessions/kept-input.ts';
 import { useLink } from '../../../src/access/sessions/sessions.ts';
 import { html } from '../html.ts';
 import { type Door, plainAnswer, sentence } from '../site.ts';
@@ -12,17 +11,14 @@ export const openPage: Door = async (site) => {
 };
 
 export const open: Door = async (site, request, { token: link = '' }) => {
-  const { app, cookies, workload } = site;
+  const { app, workload } = site;
   return workload.begin(async () => {
     const token = await useLink(app, link);
     if (token === null) {
       const text = 'It works once, for a minute: "svc open" makes another.';
       return sentence(site, 410, 'This link was used', text);
     }
-    // An operator who was asked for a fresh proof finds the form again.
-    const earlier = cookies.read(request, 'svc_console');
-    const isWaiting = earlier !== null && (await carryInput(app, earlier, token));
     const { to } = request.query as { to?: string };
-    return begun(site, request, token, isWaiting ? '/console/asks-again' : to);
+    return begun(site, request, token, to);
   });
 };

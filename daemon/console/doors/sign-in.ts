@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../../src/access/keys/constraints.ts';
 import { passkeySite } from '../../../src/access/passkeys/site.ts';
+import { carryInput } from '../../../src/access/sessions/kept-input.ts';
 import { beginSession, endSession, findSession } from '../../../src/access/sessions/sessions.ts';
 import { isLoopbackAddress } from '../../../src/platform/net/network-address.ts';
 import { newToken } from '../../../src/platform/runtime/tokens.ts';
@@ -28,6 +29,10 @@ const states = {
     'It was used already, or it is older than 15 minutes. Ask for a new one here.',
   ],
   sso: ['The provider did not answer.', 'Nothing is lost: try it again, or come in another way.'],
+  typed: [
+    'Your session was over before you sent the form.',
+    'Nothing was done. What you typed waits ten minutes: sign in again, and you can send it.',
+  ],
   out: ['You are signed out.', 'Close the browser too if others use it.'],
 } as const;
 
@@ -42,7 +47,11 @@ export const signIn: Door = async (site, request) => {
 };
 
 /** Answers with the sign-in page. A sign-in leads back to the requested page. */
-export function signInPage(site: Site, request: FastifyRequest, notice: Notice): Answer {
+export function signInPage(
+  site: Site,
+  request: FastifyRequest,
+  notice: Notice = { status: 401 },
+): Answer {
   const { app, cookies } = site;
   const { link, keys, oidc } = app.config.console.signIn;
   const { state = notice.state, next: wished } = request.query as Form;
@@ -139,12 +148,27 @@ export const tooOld: Notice = { status: 403, problem: 'The form was too old: try
 
 /** Hands a new session to the browser, and ends the session that the browser had. */
 export async function begun(
-  { app, cookies }: Site,
+  site: Site,
   request: FastifyRequest,
   token: string,
   next?: string,
 ): Promise<Answer> {
+  const to = (await replaceSession(site, request, token)) ?? next;
+  return seeOther(nextPath(to), { 'set-cookie': site.cookies.write('svc_console', token) });
+}
+
+/**
+ * Ends the session that the browser had. Returns the path of the form that waits in it for the new
+ * session; null without a form.
+ */
+export async function replaceSession(
+  { app, cookies }: Site,
+  request: FastifyRequest,
+  token: string,
+): Promise<string | null> {
   const earlier = cookies.read(request, 'svc_console');
-  if (earlier !== null) await endSession(app, earlier);
-  return seeOther(nextPath(next), { 'set-cookie': cookies.write('svc_console', token) });
+  if (earlier === null) return null;
+  const isWaiting = await carryInput(app, earlier, token);
+  await endSession(app, earlier);
+  return isWaiting ? `${root}/asks-again` : null;
 }

@@ -92,6 +92,7 @@ async function show(asked: Asked, problem: Part = null): Promise<View> {
     return { status: 409, title: 'Another organization', body: html`<p>${text}</p>` };
   }
   const { asks, strength } = kept;
+  if (asks === '') return showEnded(asked, kept);
   const drop = button(asked, { action: 'drop', label: `Do not ${asks}` });
   const provenAt = lastProofAt(session.proofs, strength);
   if (now - provenAt < freshMs) {
@@ -113,6 +114,17 @@ async function show(asked: Asked, problem: Part = null): Promise<View> {
     drop,
   );
   return { title: `Before you ${asks}: is it still you?`, body };
+}
+
+/** Draws the form of a session that was over when it was sent. */
+function showEnded(asked: Asked, kept: Waiting): View {
+  const drop = button(asked, { action: 'drop', label: 'Throw it away' });
+  const body = together(
+    html`<p>Your session was over before you sent this form, so nothing was done. It waits until ${time(isoTime(kept.until))}.</p>`,
+    typed(kept),
+    html`<div class="row">${sending(asked, kept, 'Send it now')} ${drop}</div>`,
+  );
+  return { title: 'What you typed is still here', body };
 }
 
 /** Draws the button that sends the form. The page of the form answers, so it shows a refusal. */

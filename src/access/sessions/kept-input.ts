@@ -1,6 +1,7 @@
-// What a person typed into a form that asks for a fresh proof. It lies with the session for ten
-// minutes, encrypted with a key derived from the token of the session. The store has only the hash
-// of the token, so neither the store nor the root key reads it.
+// What a person typed into a form that asks for a fresh proof, or that came after the end of its
+// session. It lies with the session for ten minutes, encrypted with a key derived from the token of
+// the session. The store has only the hash of the token, so neither the store nor the root key
+// reads it.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import type { Random } from '../../platform/runtime/random.ts';
@@ -24,7 +25,7 @@ export interface KeptInput {
   /** Query of the page. */
   search: string;
   fields: Readonly<Record<string, string>>;
-  /** The purpose in words such as `make this key`. */
+  /** The purpose in words such as `make this key`; empty for a form of an ended session. */
   asks: string;
   /** Proofs that it asks for. */
   strength: Strength;
@@ -80,8 +81,17 @@ export async function dropInput(app: App, token: string): Promise<boolean> {
 }
 
 /**
- * Moves a form to the next session of the operator in the same organization. Returns whether a form
- * waits there.
+ * Returns the organization of an ended session; null without its row. A session ends by time, and
+ * signing out deletes the row.
+ */
+export async function endedSession(app: App, token: string): Promise<string | null> {
+  const row = await queries.findSession(app.store.db, hashOfToken(token));
+  return row?.organization_id ?? null;
+}
+
+/**
+ * Moves a form to the next session, if that is of the same person, of the same key or of the
+ * operator too, and in the same organization. Returns whether a form waits there.
  */
 export async function carryInput(app: App, from: string, to: string): Promise<boolean> {
   const { db } = app.store;
@@ -89,7 +99,9 @@ export async function carryInput(app: App, from: string, to: string): Promise<bo
     await queries.findSession(db, hashOfToken(from)),
     await queries.findSession(db, hashOfToken(to)),
   ];
-  const input = before?.proof === 'operator' ? await findInput(app, from) : null;
+  const isSame =
+    before && after && before.person_id === after.person_id && before.key_id === after.key_id;
+  const input = isSame ? await findInput(app, from) : null;
   if (!input || input.organizationId !== after?.organization_id) return false;
   const { until: _, ...kept } = input;
   return keepInput(app, to, kept);
