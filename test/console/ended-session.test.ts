@@ -48,7 +48,7 @@ describe.each(stores)('a form of a session that was over, on %s', (store) => {
     return ask('/console/contacts?tag=a', browser.cookie, fields);
   }
 
-  /** Signs in by a key in the browser with these cookies. Returns the way on, and the new cookie. */
+  /** Signs in by a key in the browser with these cookies. Returns the way on and the new cookie. */
   async function signInAgain(late: Answer, cookie: string, by = key) {
     const fields = { _form: formIn(late), key: by };
     const answer = await ask('/console/sign-in', `${cookie}; ${cookiesOf(late)}`, fields);
