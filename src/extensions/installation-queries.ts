@@ -128,3 +128,13 @@ export function selectVersionChanges(
     .limit(limit)
     .execute();
 }
+
+/** Erases names of members who installed extensions. */
+export const eraseInstallerNames = own.namesIn('extension_installations', {
+  created_by: 'created_by',
+});
+
+/** Erases names of members who changed versions. */
+export const eraseUpgraderNames = own.namesIn('installation_version_changes', {
+  changed_by: 'changed_by',
+});

@@ -299,3 +299,6 @@ const forgetIn = own.run((db, runId: string, contactId: string) =>
     .where('run_id', '=', runId)
     .where('contact_id', '=', contactId),
 );
+
+/** Erases addresses of members who started runs. */
+export const eraseRunNames = own.namesIn('campaign_runs', { created_by: 'actor_email' });

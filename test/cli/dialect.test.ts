@@ -35,6 +35,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
   'webhooks:listen': 'follows the log until Ctrl-C, and posts to this machine',
   'webhooks:events': 'needs no store: the kinds are constants',
   'webhooks:verify': 'needs no store: it checks a signature',
+  'members:erase': 'the operator alone erases who is not a member any more',
   'members:link': 'the operator alone makes a link that signs in as a person',
   'members:reset': 'the operator alone gives a person a new start',
   'secret:list': 'the operator alone sees the root keys',

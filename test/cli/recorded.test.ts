@@ -79,6 +79,8 @@ const changesNothing = [
   'campaigns show',
   ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
+  // Its record: test/service/erasing/member.test.ts.
+  'members erase',
   // What it records of a person: test/access/sessions/reset.test.ts.
   'members reset',
   ...['members list', 'members show', 'members resend'],

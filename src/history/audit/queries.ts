@@ -58,6 +58,28 @@ export async function clearDetails(
   return Number(numUpdatedRows);
 }
 
+/** Erases name and address of a member in up to `limit` entries. Returns their number. */
+export async function clearMember(
+  trx: Db,
+  organizationId: string,
+  memberId: string,
+  limit: number,
+): Promise<number> {
+  const named = tables<AuditTables>(trx)
+    .selectFrom('audit_entries')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('member_id', '=', memberId)
+    .where('member_email', 'is not', null)
+    .limit(limit);
+  const { numUpdatedRows } = await tables<AuditTables>(trx)
+    .updateTable('audit_entries')
+    .set({ member_name: null, member_email: null })
+    .where('id', 'in', named)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
 /** Deletes up to `limit` of the oldest entries before `before`. Returns their number. */
 export async function deleteOldEntries(trx: Db, before: number, limit: number): Promise<number> {
   const old = tables<AuditTables>(trx)

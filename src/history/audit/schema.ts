@@ -26,6 +26,7 @@ const otherActions = [
   'member.provider-joined',
   'member.provider-role',
   'member.provider-disabled',
+  'member.erased',
   'member.reset',
   'member.passkey-added',
   'member.passkey-removed',

@@ -7,7 +7,7 @@ export interface ErasureRow {
   /** Id of the deleted resource. */
   id: string;
   organization_id: string;
-  kind: 'message' | 'resource' | 'mailbox' | 'campaign' | 'words';
+  kind: 'message' | 'resource' | 'mailbox' | 'campaign' | 'member' | 'words';
   /** Places of the resource's copies, as JSON. */
   about: string;
   /** Number of finished passes over the copies. */

@@ -196,3 +196,10 @@ export function countResourceEvents(
     .groupBy('event_type')
     .execute();
 }
+
+/** Erases names in the data of resource events. */
+export const eraseEventNames = own.namesIn(
+  'resource_events',
+  { data: 'data' },
+  { isOfOrganization: true, mark: { facts: erasedFacts } },
+);

@@ -246,3 +246,9 @@ export async function selectSentByServices(
   const rows = await sentByServices(db, messageIds);
   return rows.map(({ message_id }) => message_id);
 }
+
+/** Erases names of actors and of deciders. */
+export const eraseActionNames = own.namesIn('mailbox_actions', {
+  actor_id: 'actor_name',
+  decided_by: 'decided_by',
+});

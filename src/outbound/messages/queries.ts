@@ -380,3 +380,6 @@ export async function forgetRecipients(trx: Db, contactId: string, most: number)
   }
   return rows.length;
 }
+
+/** Erases names of members who sent messages. */
+export const eraseSenderNames = own.namesIn('messages', { origin: 'origin' });

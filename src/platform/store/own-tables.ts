@@ -7,6 +7,7 @@ import { addingTo, Counter } from './counter.ts';
 import { type Db, engineOf, isOneOf, type Untyped } from './db.ts';
 import { bulkInsert, columnsOf, type RowClass } from './rows/bulk-insert.ts';
 import { type IdsEnding, idsEndingIn } from './rows/ids-ending.ts';
+import { type EraseNames, type NameColumns, namesIn, type Walk } from './rows/names.ts';
 import { type OwnedRow, rowsOf } from './rows/rows.ts';
 import { type Build, compiledOnce } from './rows/statement.ts';
 
@@ -140,6 +141,15 @@ class OwnTables<Tables> {
     table: Name & Having<{ id: string; organization_id: string | null }, Tables, Name>,
   ): IdsEnding {
     return idsEndingIn(table);
+  }
+
+  /** Declares the erasure of a person's names in a table: `{author_id: 'author_name'}`. */
+  namesIn<Name extends Column<Tables>>(
+    table: Name,
+    columns: NameColumns<Column<Tables[Name]>>,
+    walk: Walk & { key?: Column<Tables[Name]> } = {},
+  ): EraseNames {
+    return namesIn(table, columns as NameColumns<string>, walk);
   }
 
   /** Declares the change that sets times of a column to the present after a clock ran ahead. */

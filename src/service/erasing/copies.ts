@@ -20,13 +20,14 @@ import { deleteRecipients, deleteRun, findRunOf } from '../../run-ledger/list-qu
 import { clearAnswersOfMessage } from '../../webhooks/deliveries/erase-queries.ts';
 import { eraseRecorded } from './actions.ts';
 import { eraseEvent } from './events.ts';
+import { eraseMember } from './member.ts';
 
 /** Number of rows of a table that a transaction erases. */
 const batch = 100;
 /** Number of contacts that a transaction removes from a ledger. */
 const recipientsAtOnce = 500;
 
-interface Erased {
+export interface Erased {
   isDone: boolean;
   /**
    * Whether an open proposal still shows a copy. The copy stays until the proposal is decided or
@@ -118,5 +119,6 @@ export const eraseCopies: Readonly<Record<ErasureRow['kind'], Erase>> = {
   resource: eraseResource,
   mailbox: eraseMailbox,
   campaign: eraseCampaign,
+  member: eraseMember,
   words: eraseWords,
 };

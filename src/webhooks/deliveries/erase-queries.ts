@@ -2,7 +2,10 @@
 // only.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { WebhookTables } from '../rows.ts';
+
+const own = ownTables<WebhookTables>();
 
 /** Replaces the stored body of an event, if any. */
 export async function setBody(trx: Db, eventId: string, body: string): Promise<void> {
@@ -33,3 +36,9 @@ async function clearAnswers(
     where ${deliveries} and a.response is not null limit ${limit})`.execute(trx);
   return Number(numAffectedRows ?? 0);
 }
+
+/** Erases names in posted bodies. */
+export const eraseBodyNames = own.namesIn('webhook_bodies', { body: 'body' }, { key: 'event_id' });
+
+/** Erases names in responses, which may echo a body. */
+export const eraseAnswerNames = own.namesIn('webhook_attempts', { response: 'response' });

@@ -15,7 +15,9 @@ import { authorOf } from './view.ts';
 /** Returns the author of a caller's commits. */
 export function commitAuthorOf(caller: Caller): { name: string; email: string } {
   const id = callerId(caller) ?? 'operator';
-  return { name: caller.keyName ?? id, email: `${id}@svc.invalid` };
+  // A commit never changes: the name of a member could not be erased from it.
+  const name = caller.by.kind === 'member' ? id : (caller.keyName ?? id);
+  return { name, email: `${id}@svc.invalid` };
 }
 
 /**

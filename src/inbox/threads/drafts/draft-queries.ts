@@ -202,3 +202,9 @@ export async function proposeDraft(
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
+
+/** Erases names of authors and of editors. */
+export const eraseDraftNames = own.namesIn('drafts', {
+  author_id: 'author_name',
+  editor_id: 'editor_name',
+});

@@ -45,3 +45,9 @@ export function listNoteRows(
 export async function moveNotes(db: Db, from: string, to: string): Promise<void> {
   await sql`update thread_notes set thread_id = ${to} where thread_id = ${from}`.execute(db);
 }
+
+/** Erases names of authors and of editors. */
+export const eraseNoteNames = own.namesIn('thread_notes', {
+  author_id: 'author_name',
+  editor_id: 'editor_name',
+});

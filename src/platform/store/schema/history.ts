@@ -6,7 +6,8 @@ export const history = ({ clustered, bytes }: EngineWords) => `
 create table audit_entries (
   id text primary key,
   organization_id text not null references organizations,
-  -- 'key', 'member', 'operator' or 'service', with name, address and role at the time.
+  -- 'key', 'member', 'operator' or 'service', with name, address and role at the time. Name and
+  -- address of an erased member are null.
   actor text not null, key_id text, key_name text, role text,
   member_id text, member_name text, member_email text,
   action text not null,

@@ -1,0 +1,88 @@
+// Erases the name of a person in tables that copy it beside an id. It walks a table by its key in
+// batches: an index on these copies would cost each insert.
+import { type RawBuilder, sql } from 'kysely';
+import { type Db, tables, type Untyped } from '../db.ts';
+import { compiledOnce } from './statement.ts';
+
+/**
+ * Erases the copies in up to `limit` rows after the key `after`. Returns the last read key; null at
+ * the end of the table.
+ */
+export type EraseNames = (
+  trx: Db,
+  person: { id: string; organizationId: string },
+  after: string,
+  limit: number,
+) => Promise<string | null>;
+
+/** Columns of names by the columns of their ids. A column that names itself has JSON with both. */
+export type NameColumns<Column extends string> = Readonly<Partial<Record<Column, Column>>>;
+
+/** Key of a walk: a column, or the column after the organization. */
+export interface Walk {
+  key?: string;
+  isOfOrganization?: boolean;
+  /** Columns that each changed row gets. */
+  mark?: Readonly<Record<string, unknown>>;
+}
+
+type Row = Record<string, string | null>;
+
+const names = ['displayName', 'keyName', 'actorEmail'];
+
+/** Returns JSON without names in the objects that have this id; null for text that is no JSON. */
+function withoutNames(json: string, id: string): string | null {
+  const read = (_key: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || !Object.values(value).includes(id)) {
+      return value;
+    }
+    const known = names.filter((name) => name in value).map((name) => [name, null]);
+    return { ...value, ...Object.fromEntries(known) };
+  };
+  try {
+    return JSON.stringify(JSON.parse(json, read));
+  } catch {
+    return null;
+  }
+}
+
+/** Declares the erasure of these names in a table. */
+export function namesIn(
+  table: string,
+  columns: NameColumns<string>,
+  { key = 'id', isOfOrganization = false, mark }: Walk = {},
+): EraseNames {
+  const pairs = Object.entries(columns) as [string, string][];
+  const select = compiledOnce<Untyped, [string, string, string, number], Row>(
+    (db, pattern, organizationId, after, limit) => {
+      // Long texts without the id are not read.
+      const textOf = (by: string): RawBuilder<unknown> =>
+        sql`case when ${sql.ref(by)} like ${pattern} then ${sql.ref(by)} end`;
+      return db
+        .selectFrom(table)
+        .select([sql.ref(key).as('key'), ...pairs.map(([by]) => textOf(by).as(by))])
+        .$if(isOfOrganization, (query) => query.where('organization_id', '=', organizationId))
+        .where(key, '>', after)
+        .orderBy(key)
+        .limit(limit)
+        .$castTo<Row>();
+    },
+  );
+  return async (trx, { id, organizationId }, after, limit) => {
+    const { rows } = await select(trx, [`%${id}%`, organizationId, after, limit]);
+    for (const row of rows) {
+      const changes = pairs.flatMap(([by, name]) => {
+        const text = row[by] ?? null;
+        return text === null ? [] : [[name, by === name ? withoutNames(text, id) : null]];
+      });
+      if (changes.length === 0) continue;
+      await tables<Untyped>(trx)
+        .updateTable(table)
+        .set({ ...Object.fromEntries(changes), ...mark } as Record<string, unknown>)
+        .where(key, '=', row['key'])
+        .$if(isOfOrganization, (query) => query.where('organization_id', '=', organizationId))
+        .execute();
+    }
+    return rows.length < limit ? null : (rows.at(-1)?.['key'] ?? null);
+  };
+}

@@ -1,0 +1,52 @@
+// Erases name and address of a deleted member where rows copy them. The audit has an index by
+// member; tables with rare copies are walked from the time of the member on.
+import { runNoun } from '../../campaigns/setup/schema.ts';
+import { eraseInstallerNames, eraseUpgraderNames } from '../../extensions/installation-queries.ts';
+import { installationNoun, versionChangeNoun } from '../../extensions/installation-schema.ts';
+import { clearDetails, clearMember } from '../../history/audit/queries.ts';
+import type { ErasureRow } from '../../history/erasures/queries.ts';
+import { eraseEventNames } from '../../history/events/queries.ts';
+import { eraseActionNames } from '../../inbox/approvals/queries.ts';
+import { draftNoun } from '../../inbox/replies/schema.ts';
+import { eraseDraftNames } from '../../inbox/threads/drafts/draft-queries.ts';
+import { eraseNoteNames } from '../../inbox/threads/marks/note-queries.ts';
+import { noteNoun } from '../../inbox/threads/schema.ts';
+import { eraseSenderNames } from '../../outbound/messages/queries.ts';
+import { firstIdAt, type IdKind, timeOfId } from '../../platform/runtime/ids.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import type { EraseNames } from '../../platform/store/rows/names.ts';
+import { eraseRunNames } from '../../run-ledger/queries.ts';
+import { eraseAnswerNames, eraseBodyNames } from '../../webhooks/deliveries/erase-queries.ts';
+import type { Erased } from './copies.ts';
+
+/** Rows that a transaction reads. */
+const batch = 200;
+
+/** Walks of tables, with the kind of ids in the key. */
+const walks: readonly (readonly [IdKind, EraseNames])[] = [
+  [runNoun, eraseRunNames],
+  ['mailboxAction', eraseActionNames],
+  [noteNoun, eraseNoteNames],
+  [draftNoun, eraseDraftNames],
+  [installationNoun, eraseInstallerNames],
+  [versionChangeNoun, eraseUpgraderNames],
+  ['message', eraseSenderNames],
+  ['event', eraseEventNames],
+  ['event', eraseBodyNames],
+  ['webhookAttempt', eraseAnswerNames],
+];
+
+/** Erases a batch of copies; `about` records the walk, and the last id that it read. */
+export async function eraseMember(trx: Db, row: ErasureRow): Promise<Erased> {
+  const { id, organization_id: organizationId } = row;
+  const about = fromJson<{ walk?: number; after?: string }>(row.about);
+  const { walk = 0 } = about;
+  const named = await clearMember(trx, organizationId, id, batch);
+  const detailed = await clearDetails(trx, organizationId, id, batch);
+  if (named === batch || detailed === batch) return { isDone: false, about };
+  const [kind, erase] = walks[walk] ?? [];
+  if (!kind || !erase) return { isDone: true };
+  const after = about.after ?? firstIdAt(kind, timeOfId(id));
+  const reached = await erase(trx, { id, organizationId }, after, batch);
+  return { isDone: false, about: reached === null ? { walk: walk + 1 } : { walk, after: reached } };
+}
