@@ -275,6 +275,12 @@ interface DeleteWords<Shown> extends Words {
   route: Answering<Deleted>;
   /** Returns the question for the person; null if none is needed. */
   question: (shown: Shown) => string | null;
+  /** Returns a further sentence of the question, and the work after the removal with its line. */
+  besides?: (
+    session: Session,
+    shown: Shown,
+    flags: Record<string, unknown>,
+  ) => Promise<{ question: string; after: () => Promise<string> } | null>;
   /** Returns a last line for people, if the answer alone says too little. */
   done?: (answer: Deleted, shown: Shown) => string;
   find?: Find;
@@ -285,19 +291,26 @@ const asksFirst = 'Asks for confirmation on a terminal; elsewhere it needs --yes
 /** Builds a command that deletes a resource for good, once the person agrees. */
 export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
   const { route, shows } = words;
-  return command({ ...words, ending: asksFirst, flags: yesFlag }, {}, (typed) =>
-    withSession(typed.flags, async (session) => {
-      const { withWholeIds } = await import('./input/whole-id.ts');
-      const named = await paramsOf(session, typed, words.find);
-      // Completed once: the removed resource is the shown resource, even if a resource is created
-      // in between.
-      const whole = await withWholeIds(session.findIds, shows.params, named);
-      const params = whole as object;
-      const shown = await session.ask(shows, { params });
-      const question = words.question(shown);
-      if (question !== null) await confirmed(question, typed.flags.yes === true);
-      const answer = await session.ask(route, { params });
-      await print(typed.flags, answer, () => words.done?.(answer, shown) ?? answer.message);
-    }),
+  return command(
+    { ...words, ending: asksFirst, flags: { ...words.flags, ...yesFlag } },
+    {},
+    (typed) =>
+      withSession(typed.flags, async (session) => {
+        const { withWholeIds } = await import('./input/whole-id.ts');
+        const named = await paramsOf(session, typed, words.find);
+        // Completed once: the removed resource is the shown resource, even if a resource is created
+        // in between.
+        const whole = await withWholeIds(session.findIds, shows.params, named);
+        const params = whole as object;
+        const shown = await session.ask(shows, { params });
+        const more = await words.besides?.(session, shown, { ...typed.flags });
+        const question = words.question(shown);
+        const asked = more ? `${question} ${more.question}` : question;
+        if (asked !== null) await confirmed(asked, typed.flags.yes === true);
+        const answer = await session.ask(route, { params });
+        const last = await more?.after();
+        const done = () => words.done?.(answer, shown) ?? answer.message;
+        await print(typed.flags, answer, () => (last ? `${done()}\n${last}` : done()));
+      }),
   );
 }

@@ -129,12 +129,12 @@ export function selectVersionChanges(
     .execute();
 }
 
-/** Erases names of members who installed extensions. */
+/** Erases names in authors of installations. */
 export const eraseInstallerNames = own.namesIn('extension_installations', {
   created_by: 'created_by',
 });
 
-/** Erases names of members who changed versions. */
+/** Erases names in authors of upgrades. */
 export const eraseUpgraderNames = own.namesIn('installation_version_changes', {
   changed_by: 'changed_by',
 });

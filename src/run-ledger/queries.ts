@@ -300,5 +300,5 @@ const forgetIn = own.run((db, runId: string, contactId: string) =>
     .where('contact_id', '=', contactId),
 );
 
-/** Erases addresses of members who started runs. */
+/** Erases addresses of authors. */
 export const eraseRunNames = own.namesIn('campaign_runs', { created_by: 'actor_email' });

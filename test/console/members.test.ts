@@ -1,9 +1,11 @@
 // People of an organization in the console, and the page behind an invitation.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createKey, getKey } from '../../src/access/keys/keys.ts';
 import { startInvitation } from '../../src/access/members/invitations.ts';
 import { createMember, deleteMember } from '../../src/access/members/members.ts';
 import { members } from '../../src/access/members/queries.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
+import { present } from '../access/members/people.ts';
 import { stores } from '../support/command.ts';
 import { browserOf, makePerson } from './persons.ts';
 import { type Answer, type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';
@@ -125,6 +127,28 @@ describe.each(stores)('people in the console on %s', (store) => {
     const removed = await owner.post(path, form);
     expect(removed.headers['location']).toBe('/console/people');
     expect((await tariq.get('/console')).status).toBe(401);
+  });
+
+  it('lists the keys of a member at the removal, and revokes the ticked keys', async () => {
+    const { app, operator } = world.test;
+    const tariq = await makePerson(world, 'tariq@example.com', [{ role: 'admin' }]);
+    const admin = await present(app, tariq.personId, operator.organizationId);
+    const [ends, stays] = [
+      await createKey(app, admin, { name: 'laptop', role: 'sender' }),
+      await createKey(app, admin, { name: 'shop', role: 'sender' }),
+    ];
+    const foreign = await createKey(app, operator, { name: 'elsewhere', role: 'sender' });
+    const path = `/console/people/${tariq.memberIds[0]}`;
+    const { body } = await owner.get(path);
+    expect([ends, stays, foreign].map(({ id }) => body.includes(`name="${id}"`))).toEqual([
+      ...[true, true, false],
+    ]);
+    const ticked = { _action: 'remove', [ends.id]: '1', [foreign.id]: '1' };
+    expect((await owner.post(path, ticked)).status).toBe(303);
+    const made = await Promise.all(
+      [ends, stays, foreign].map(({ id }) => getKey(app, operator, id)),
+    );
+    expect(made.map(({ isActive }) => isActive)).toEqual([false, true, true]);
   });
 
   it('lets everybody choose the own name, and records it', async () => {

@@ -7,7 +7,7 @@
 //   active   rotate (grace)   active     expires at the end of the grace period; replacement valid too
 //   active   expiresAt        expired    isActive stays true: `expiresAt` shows it
 
-import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
+import { type Page, toPage } from '../../core/api/pagination.ts';
 import { allows, type PermissionMap } from '../../core/api/permission.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import { type Caller, callerId, type KeyConstraints } from '../../core/api/route.ts';
@@ -33,6 +33,7 @@ import {
   type ApiKey,
   type CreateKey,
   createKeyInput,
+  type ListKeys,
   type RotateKey,
   type UpdateKey,
 } from './schema.ts';
@@ -214,15 +215,13 @@ export async function createKey(app: App, caller: Caller, input: CreateKey): Pro
 }
 
 /** Returns a page of the organization's keys, newest first, including revoked ones. */
-export async function listKeys(app: App, caller: Caller, page: PageRequest): Promise<Page<ApiKey>> {
-  const { store } = app;
-  const { organizationId } = caller;
-  const { rows, total } = await queries.keys.page(
-    store.db,
-    organizationId,
-    page,
-    queries.madeByHand,
-  );
+export async function listKeys(
+  { store }: App,
+  { organizationId }: Caller,
+  { createdBy, ...page }: ListKeys,
+): Promise<Page<ApiKey>> {
+  const filter = { ...queries.madeByHand, equal: { created_by: createdBy } };
+  const { rows, total } = await queries.keys.page(store.db, organizationId, page, filter);
   return toPage(
     rows.map((row) => toApiKey(row)),
     total,

@@ -7,6 +7,7 @@ import { pageQuery } from '../../core/api/pagination.ts';
 import { idOf, instant, timeRange } from '../../core/api/resource-schema.ts';
 import { roles } from '../../core/config/roles.ts';
 import { parseRange } from '../../platform/net/network-address.ts';
+import { anyIdPattern } from '../../platform/runtime/ids.ts';
 import { grantableActions } from './roles.ts';
 
 const name = z
@@ -101,7 +102,15 @@ const constraintsInput = z
   })
   .meta({ examples: [{ domains: ['example.com'], ipRanges: ['203.0.113.0/24'] }] });
 
-export const listKeysQuery = z.strictObject({ ...pageQuery, ...timeRange('keys created') });
+export const listKeysQuery = z.strictObject({
+  createdBy: z
+    .string()
+    .regex(anyIdPattern, 'is not the id of a member or a key')
+    .optional()
+    .meta({ description: 'Only keys that this member or key made' }),
+  ...pageQuery,
+  ...timeRange('keys created'),
+});
 
 export const createKeyInput = z
   .strictObject({
@@ -200,6 +209,7 @@ export const keyOutput = z
   })
   .meta({ id: 'ApiKey', description: 'A key of an organization' });
 
+export type ListKeys = z.output<typeof listKeysQuery>;
 export type CreateKey = z.input<typeof createKeyInput>;
 export type RotateKey = z.output<typeof rotateKeyInput>;
 export type UpdateKey = z.output<typeof updateKeyInput>;

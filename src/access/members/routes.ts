@@ -49,8 +49,8 @@ export const memberRoutes = {
     },
     delete: {
       description:
-        'Ends the sessions of the person in this organization. Keys that the member made stay. The last active ' +
-        'owner is not deleted: 409.',
+        'Ends the sessions of the person in this organization. Keys that the member made stay: ' +
+        '`GET /v1/api-keys?createdBy=mem_…` lists them. The last active owner is not deleted: 409.',
       throws: [ConflictError],
       run: deleteMember,
     },

@@ -381,5 +381,5 @@ export async function forgetRecipients(trx: Db, contactId: string, most: number)
   return rows.length;
 }
 
-/** Erases names of members who sent messages. */
+/** Erases names in origins of messages. */
 export const eraseSenderNames = own.namesIn('messages', { origin: 'origin' });

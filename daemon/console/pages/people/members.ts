@@ -1,12 +1,25 @@
 // People of the organization: members and open invitations, the form that invites, and one member
 // with role, status and removal.
 
+import { keyRoutes } from '../../../../src/access/keys/routes.ts';
+import type { ApiKey } from '../../../../src/access/keys/schema.ts';
 import { memberRoutes } from '../../../../src/access/members/routes.ts';
 import type { Member } from '../../../../src/access/members/schema.ts';
 import { roles } from '../../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { button, choice, facts, field, form, link, table, time, written } from '../../parts.ts';
+import {
+  button,
+  check,
+  choice,
+  facts,
+  field,
+  form,
+  link,
+  table,
+  time,
+  written,
+} from '../../parts.ts';
 import { state } from '../../states.ts';
 import { domainsWithoutMail } from './mail-domains.ts';
 
@@ -118,7 +131,7 @@ async function one(asked: Asked, problem: Part = null): Promise<View> {
       ['Id', 'id'],
     ]),
     may('members:write') && changing(asked, member),
-    may('members:delete') && removing(asked, member),
+    may('members:delete') && (await removing(asked, member)),
   );
   return {
     title: name ?? email,
@@ -151,12 +164,26 @@ function changing(asked: Asked, { status, name, role }: Member): Part {
   );
 }
 
-/** Draws the removal. */
-function removing(asked: Asked, { name, email }: Member): Part {
-  const text = 'The sessions and invitations here end at once. Keys that the member made continue.';
+/** Returns the active keys that a member made, for a viewer of keys. */
+async function keysOf({ ask, may }: Asked, createdBy: string): Promise<ApiKey[]> {
+  if (!may('keys:read')) return [];
+  const { items } = await ask(keyRoutes.list, { query: { createdBy, limit: 100 } });
+  return items.filter(({ isActive }) => isActive);
+}
+
+/** Draws the removal, which asks for the keys that end. */
+async function removing(asked: Asked, { id, name, email }: Member): Promise<Part> {
+  const made = asked.may('keys:delete') ? await keysOf(asked, id) : [];
+  const boxes = made.map((key) => check(key.id, `${key.name ?? 'without a name'}, ${key.start}…`));
   return together(
     html`<h2>Remove from the organization</h2>`,
-    form(asked, 'remove', `Remove ${name ?? email}`, html`<p>${text}</p>`),
+    form(
+      asked,
+      'remove',
+      `Remove ${name ?? email}`,
+      html`<p>The sessions and invitations here end at once. Keys that the member made continue.</p>
+        ${boxes.length > 0 && html`<fieldset><legend>Keys to revoke</legend>${boxes}</fieldset>`}`,
+    ),
   );
 }
 
@@ -212,8 +239,13 @@ export const memberPages: readonly Page[] = [
       ),
       remove: written(
         'members:delete',
-        async ({ ask, params }) => {
+        async (asked, given) => {
+          const { ask, params } = asked;
+          const made = await keysOf(asked, params['id'] ?? '');
           await ask(memberRoutes.delete, { params });
+          for (const { id } of made) {
+            if (given[id] === '1') await ask(keyRoutes.revoke, { params: { id } });
+          }
           return '/console/people';
         },
         (asked, _given, problem) => one(asked, problem),

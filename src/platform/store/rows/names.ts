@@ -30,7 +30,7 @@ type Row = Record<string, string | null>;
 
 const names = ['displayName', 'keyName', 'actorEmail'];
 
-/** Returns JSON without names in the objects that have this id; null for text that is no JSON. */
+/** Returns JSON without names in the objects with this id; null for invalid JSON. */
 function withoutNames(json: string, id: string): string | null {
   const read = (_key: string, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || !Object.values(value).includes(id)) {

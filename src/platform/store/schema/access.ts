@@ -72,6 +72,9 @@ create index api_keys_of_organization on api_keys (organization_id, id);
 create index api_keys_of_lineage on api_keys (lineage);
 -- Lists of keys leave out those of installations.
 create index api_keys_by_hand on api_keys (organization_id, id) where installation_id is null;
+-- A deleted member's keys.
+create index api_keys_by_maker on api_keys (organization_id, created_by, id)
+  where installation_id is null and created_by is not null;
 create index api_keys_of_installation on api_keys (installation_id) where installation_id is not null;
 
 -- A counter of changes that remove rights from keys, which every process polls.
