@@ -4927,6 +4927,8 @@ export type WebhooksListDeliveriesQuery = {
   until?: string | Date;
 };
 export type ApiKeysListQuery = {
+  /** Only keys that this member or key made */
+  createdBy?: string;
   /** Page number, from 1 */
   page?: number;
   /** Items per page, at most 100 */
@@ -8687,7 +8689,7 @@ export class Svc {
       },
       options?: RequestOptions,
     ): Promise<Member>;
-    /** Delete a member. Ends the sessions of the person in this organization. Keys that the member made stay. The last active owner is not deleted: 409. Permission: `members:delete`. */
+    /** Delete a member. Ends the sessions of the person in this organization. Keys that the member made stay: `GET /v1/api-keys?createdBy=mem_…` lists them. The last active owner is not deleted: 409. Permission: `members:delete`. */
     delete(
       id: string,
       options?: RequestOptions,

@@ -117,6 +117,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       { ...page, ...timesOf(`GET ${path}`), ...own },
     ]),
   ),
+  'GET /v1/api-keys': { ...page, ...times, createdBy: ({ shared }) => shared.writeKey },
   'GET /v1/templates/{id}/versions': page,
   'GET /v1/messages/{id}/email': {
     includeStorageUrls: 'true',
