@@ -1,6 +1,6 @@
-// The send rate limit (specification 8.1, 7 rule 1): a token bucket for each organization and for
-// each key. A send draws on both. While this daemon is alone, the buckets are in memory and draws
-// write nothing to the store. Several daemons on one PostgreSQL share the buckets
+// The send rate limit (specification 8.1, 7 rule 1): a token bucket for each organization, and for
+// each key and member. A send draws on both. While this daemon is alone, the buckets are in memory
+// and draws write nothing to the store. Several daemons on one PostgreSQL share the buckets
 // (shared-buckets.ts).
 //
 // Precision: exact to the request, over all keys and daemons. A start or a crash fills the buckets.
@@ -74,10 +74,10 @@ class OrganizationRates {
 }
 
 /**
- * Organization and key that a draw counts for. Without a key (a campaign, the command line), only
- * the organization's bucket counts.
+ * Organization, and key or member, that a draw counts for. Without both (a campaign, the command
+ * line), only the organization's bucket counts.
  */
-export type Drawer = Pick<Caller, 'organizationId' | 'keyId'>;
+export type Drawer = Pick<Caller, 'organizationId' | 'keyId'> & Partial<Pick<Caller, 'by'>>;
 
 /** Present limit of the caller: the fields of draft-ietf-httpapi-ratelimit-headers-06. */
 interface LimitState {
@@ -208,10 +208,12 @@ export class Admission {
     return isEmpty ? waitMs(buckets, tokens + leaving, now) : this.#drawShared(drawing);
   }
 
-  #bucketsOf({ organizationId, keyId }: Drawer, rates: SendRates, now: number): KnownBucket[] {
+  #bucketsOf(drawer: Drawer, rates: SendRates, now: number): KnownBucket[] {
+    const { organizationId, keyId, by } = drawer;
+    const callerId = by?.kind === 'member' ? by.memberId : keyId;
     const ofOrganization = this.#buckets.get(organizationId, rates.organization, now);
-    if (keyId === null) return [ofOrganization];
-    return [ofOrganization, this.#buckets.get(keyId, rates.key, now)];
+    if (callerId === null) return [ofOrganization];
+    return [ofOrganization, this.#buckets.get(callerId, rates.key, now)];
   }
 
   /** Stores the draws made while this daemon was alone. */

@@ -39,6 +39,23 @@ describe.each(bothStores)('the send rate (8.1) on %s', (store) => {
     expect(await drain(service.app, second)).toBe(5);
   });
 
+  it('gives each member a bucket, as each key', async () => {
+    const service = await start('free', store);
+    const { organizationId } = service.caller;
+    const of = (memberId: string): Drawer => {
+      const by = {
+        kind: 'member',
+        memberId,
+        personId: 'per_1',
+        email: 'a@people.example',
+      } as const;
+      return { organizationId, keyId: null, by };
+    };
+    expect(await drain(service.app, of('mem_1'))).toBe(5);
+    expect(await ask(service.app, of('mem_1'))).toBe(1);
+    expect(await drain(service.app, of('mem_2'))).toBe(5);
+  });
+
   it('reserves no share of the sustained rate for a key: the first caller gets it', async () => {
     const service = await start('free', store);
     const keys = drawers(service, 3);
