@@ -22,6 +22,7 @@ import { LiveStreams } from './live.ts';
 import type { Form } from './page.ts';
 import { answerSignedIn } from './signed-in.ts';
 import { type ConsoleParts, mostFormBytes, readFields, type Site, sentence } from './site.ts';
+import { inTrouble } from './trouble.ts';
 
 const mostFailures = 10;
 
@@ -61,7 +62,10 @@ export class Console {
         .header('cross-origin-resource-policy', 'same-origin')
         .send(bytes);
     }
-    const { status, body, headers = {} } = await this.#answer(request, decoded(path));
+    const answer = this.#answer(request, decoded(path)).catch((error: unknown) =>
+      inTrouble(this.#site, request, error),
+    );
+    const { status, body, headers = {} } = await answer;
     if (typeof body !== 'string') reserveAnswer(reply.raw, body.length);
     return reply
       .code(status)

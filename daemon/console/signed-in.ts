@@ -71,7 +71,9 @@ export async function answerSignedIn(
     const done = sent ? await answered(asked, isPost ? sent : null) : root + proofPath;
     return typeof done === 'string' ? seeOther(done) : draw(done);
   } catch (error) {
-    return draw(refusalView(refusalOf(error, request.id)));
+    const refusal = refusalOf(error, request.id);
+    if (refusal.status >= 500) throw error;
+    return draw(refusalView(refusal));
   }
 }
 
