@@ -6,7 +6,7 @@ import { type Answer, type Browser, consoleWorld, problemOf, type World } from '
 
 const paths = pages.map(({ path }) => `/console${path.replaceAll(/:\w+/g, 'x')}`);
 const type = 'text/html; charset=utf-8';
-/** What a session needs before its page asks routes. */
+/** Tables of the look-up of a session. */
 const ofSession = /"(?:console_sessions|api_keys|organizations)"/;
 
 describe('while the store cannot be used', () => {
