@@ -11,6 +11,8 @@ interface ErrorBody {
   /** Kind and id of a missing resource. */
   resource?: string;
   id?: string;
+  /** Faults by the dotted path of a field. */
+  fields?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** An error object of the API (specification 7). */
@@ -18,13 +20,20 @@ export class Refusal extends Error {
   readonly status: number;
   readonly tag: string;
   readonly requestId: string;
+  /** Faults by the dotted path of a field. */
+  readonly fields: NonNullable<ErrorBody['fields']>;
 
-  constructor(status: number, { _tag, message, resource, id }: ErrorBody, requestId: string) {
+  constructor(
+    status: number,
+    { _tag, message, resource, id, fields = {} }: ErrorBody,
+    requestId: string,
+  ) {
     const missing = resource && id && `There is no ${resource} ${id}`;
     super(message ?? (missing || `The API answered with status ${status}`));
     this.status = status;
     this.tag = _tag ?? 'Error';
     this.requestId = requestId;
+    this.fields = fields;
   }
 }
 

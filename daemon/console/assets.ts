@@ -1,7 +1,7 @@
 // The style, the scripts and the icon of the console. Their names contain a hash of the bytes, so
 // browsers can cache them for ever.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Packed } from '../http/openapi/packed.ts';
 
 export interface Asset {
@@ -22,17 +22,31 @@ export interface Assets {
   files: ReadonlyMap<string, Asset>;
 }
 
+const styles = new URL('./assets/css/', import.meta.url);
+
+/** Returns the style sheets as one, without comments and indentation. */
+export function styleOf(): string {
+  const texts = readdirSync(styles)
+    .sort()
+    .map((name) => readFileSync(new URL(name, styles), 'utf8'));
+  return texts
+    .join('')
+    .replaceAll(/\/\*[^*]*\*\//g, '')
+    .replaceAll(/\s*([{};,>])\s*/g, '$1')
+    .replaceAll(/\s+/g, ' ');
+}
+
 /** Reads the files, and derives their names from their bytes. */
 export function readAssets(): Assets {
   const files = new Map<string, Asset>();
-  const put = (name: string, type: string) => {
-    const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
+  const fileOf = (name: string) => readFileSync(new URL(`./assets/${name}`, import.meta.url));
+  const put = (name: string, type: string, bytes = fileOf(name)) => {
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
     const hashed = name.replace('.', `-${hash}.`);
     files.set(hashed, { type: `${type}; charset=utf-8`, content: new Packed(bytes) });
     return `/console/assets/${hashed}`;
   };
-  const style = put('console.css', 'text/css');
+  const style = put('console.css', 'text/css', Buffer.from(styleOf()));
   const script = put('console.js', 'text/javascript');
   const passkeys = put('passkeys.js', 'text/javascript');
   const icon = put('icon.svg', 'image/svg+xml');

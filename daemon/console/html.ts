@@ -75,16 +75,23 @@ export function together(...parts: Part[]): VNode {
   return h(Fragment, null, ...parts);
 }
 
-const zone = createContext('UTC');
-
-/** Sets the time zone of a part. */
-export function inZone(timezone: string, part: Part): VNode {
-  return h(zone.Provider, { value: timezone }, part);
+/** Time of a page: the zone of the organization, and the time when it is drawn. */
+export interface Clock {
+  timezone: string;
+  /** ms since 1970. */
+  now: number;
 }
 
-/** Draws a part that depends on the time zone. */
-export function withZone(draw: (timezone: string) => Part): VNode {
-  return h(zone.Consumer, null, draw);
+const clock = createContext<Clock>({ timezone: 'UTC', now: 0 });
+
+/** Sets the time of a part. */
+export function inClock(value: Clock, part: Part): VNode {
+  return h(clock.Provider, { value }, part);
+}
+
+/** Draws a part that depends on the time. */
+export function withClock(draw: (now: Clock) => Part): VNode {
+  return h(clock.Consumer, null, draw);
 }
 
 /** Renders a tree as a document. */

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Permission } from '../../src/core/api/permission.ts';
 import { html, type Part, together } from './html.ts';
 import type { Asked, Form, Page, View } from './page.ts';
-import { field, form, orAgain } from './parts.ts';
+import { field, form } from './parts/form.ts';
+import { orAgain } from './parts/written.ts';
 
 export interface Import extends Required<Pick<View, 'title' | 'command'>>, Pick<View, 'request'> {
   path: string;

@@ -1,9 +1,25 @@
-// The frame around every page: head, navigation, banner, messages, and the command and request that
-// do the same.
+// The frame around every page: the areas, the head, the toast, and the command and request that do
+// the same. On a phone the areas open from a bar at the bottom.
+import { placesOf } from '../../src/access/members/persons.ts';
+import { findOrganizations } from '../../src/access/organizations/queries.ts';
+import type { Toast } from '../../src/access/sessions/after-action.ts';
 import { urlAt } from '../../src/platform/net/network-address.ts';
 import type { AssetUrls } from './assets.ts';
-import { html, inZone, type Part, renderDocument } from './html.ts';
+import { html, inClock, type Part, renderDocument } from './html.ts';
+import { type Area, type Group, isAt, type Navigation, navigationOf } from './navigation.ts';
 import type { Asked, Page, View } from './page.ts';
+import { hidden } from './parts/form.ts';
+import { icon } from './parts/icon.ts';
+
+/** A page and what stands around it for its session. */
+interface Framed {
+  asked: Asked;
+  view: View;
+  navigation: Navigation;
+  toast: Toast | null;
+  /** Other organizations of the person. */
+  organizations: readonly { id: string; name: string }[];
+}
 
 function documentOf(assets: AssetUrls, title: string, body: Part): string {
   return renderDocument(html`<html lang="en">
@@ -21,53 +37,177 @@ function documentOf(assets: AssetUrls, title: string, body: Part): string {
   </html>`);
 }
 
-function navigation(pages: readonly Page[], asked: Asked): Part {
-  const { path } = asked;
-  const shown = pages.filter(({ label, needs }) => label && (needs === null || asked.may(needs)));
-  const isHere = (page: Page) =>
-    page.path === '' ? path === '' : path === page.path || path.startsWith(`${page.path}/`);
-  return html`<nav aria-label="Areas"><ul>${shown.map((page) => {
-    const current = isHere(page) ? 'page' : undefined;
-    return html`<li><a href=${`/console${page.path}`} aria-current=${current}>${page.label}</a></li>`;
-  })}</ul></nav>`;
+const initialOf = (name: string) => [...name.trim()][0]?.toUpperCase() ?? '·';
+
+/** Returns the area of a page: the one with the longest path above it. */
+function areaOf({ groups, settings }: Navigation, here: string): Area | undefined {
+  const all = [...groups.flatMap(({ areas }) => areas), ...(settings ? [settings] : [])];
+  const depth = ({ places }: Area) =>
+    Math.max(-1, ...places.map(({ path }) => (isAt(here, path) ? path.length : -1)));
+  const best = all.reduce<Area | undefined>(
+    (most, one) => (depth(one) > (most ? depth(most) : -1) ? one : most),
+    undefined,
+  );
+  return best;
+}
+
+function areaLink(area: Area, current: Area | undefined): Part {
+  const { label, icon: shape, places, waiting } = area;
+  const here = area === current ? 'page' : undefined;
+  return html`<li><a href=${`/console${places[0]?.path}`} aria-current=${here}>${icon(shape)} <span>${label}</span>
+    ${waiting && html`<span class="n hot">${waiting}<span class="sr"> waiting</span></span>`}</a></li>`;
+}
+
+function groupOf({ title, areas }: Group, current: Area | undefined): Part {
+  const list = (id?: string) =>
+    html`<ul aria-labelledby=${id}>${areas.map((one) => areaLink(one, current))}</ul>`;
+  if (title === null) return list();
+  const id = `g-${title.toLowerCase()}`;
+  return html`<h2 id=${id}>${title}</h2>${list(id)}`;
+}
+
+const captured = 'Mail is captured: nothing leaves this machine (delivery.mode).';
+
+/** Draws the areas at the side. On a phone they are a popover that the bar below opens. */
+function side(framed: Framed, current: Area | undefined): Part {
+  const { asked, navigation } = framed;
+  const { organization } = asked.session;
+  const isCapture = asked.config.delivery.mode === 'capture';
+  return html`<nav class="side" id="areas" aria-label="Areas" popover="auto">
+    <a class="org" href="/console"><span class="mark" aria-hidden="true">${initialOf(organization.name)}</span> <span>${organization.name}</span></a>
+    ${navigation.groups.map((group) => groupOf(group, current))}
+    ${isCapture && html`<p class="banner">${captured}</p>`}
+    ${me(framed, current)}
+  </nav>`;
+}
+
+/** Returns the name of the caller, as colleagues see it. */
+function nameOf({ caller: { by, keyName } }: Asked): string {
+  return by.kind === 'operator' ? 'operator' : (keyName ?? by.kind);
+}
+
+/** Draws who is signed in, with a menu: organizations, the account, and the way out. */
+function me({ asked, navigation: { settings }, organizations }: Framed, current?: Area): Part {
+  const { caller, formToken } = asked;
+  const { kind } = caller.by;
+  const name = nameOf(asked);
+  const own =
+    kind === 'member' ? html`<a href="/console/account"><b>${name}</b></a>` : html`<b>${name}</b>`;
+  const here = settings && settings === current ? 'page' : undefined;
+  const setting =
+    settings &&
+    html` · <a href=${`/console${settings.places[0]?.path}`} aria-current=${here}>Settings</a>`;
+  const other = ({ id, name: called }: { id: string; name: string }) =>
+    html`<form method="post" action="/console/switch">
+      <input type="hidden" name="_form" value=${formToken} /><input type="hidden" name="organization" value=${id} />
+      <button class="btn">${called}</button></form>`;
+  const out = (all: string, label: string) =>
+    html`<form method="post" action="/console/sign-out"><input type="hidden" name="_form" value=${formToken} />
+      <button class="btn" name="all" value=${all}>${label}</button></form>`;
+  return html`<div class="me"><span class="av s a" aria-hidden="true">${initialOf(name)}</span>
+    <div>${own}<small>${caller.roleName}${setting}</small></div>
+    <button type="button" class="btn plain" popovertarget="me" aria-label="More of your session">${icon('menu')}</button>
+    <div id="me" popover="auto" class="menu">
+      ${kind === 'member' && html`<a class="btn" href="/console/account">My account</a>`}
+      ${kind === 'operator' && html`<a class="btn" href="/console/become-member">Become a member</a>`}
+      ${organizations.length > 0 && html`<h2>Switch to</h2>${organizations.map(other)}`}
+      <button type="button" class="btn" data-keys="" hidden>Turn single keys off</button>
+      ${out('', 'Sign out')}${kind === 'key' && out('1', 'End all sessions of this key')}
+    </div></div>`;
+}
+
+/** Draws the bars of a phone: the area above, and the main areas below. */
+function phoneBars({ asked, navigation }: Framed, current: Area | undefined): Part {
+  const all = navigation.groups.flatMap(({ areas }) => areas);
+  const named = (label: string) => all.find((one) => one.label === label);
+  const inbox = navigation.groups.find(({ title }) => title === 'Inbox')?.areas[0];
+  const waiting = named('Approvals')?.waiting;
+  const main = [
+    named('Overview'),
+    inbox && { ...inbox, label: 'Inbox', waiting },
+    named('Campaigns'),
+    named('Messages'),
+  ].filter((one) => one !== undefined);
+  const isHere = ({ places }: Area) => places[0]?.path === current?.places[0]?.path;
+  const isShown = current !== undefined && main.some(isHere);
+  return html`<nav class="tabbar" aria-label="Main areas">${main.map(
+    (one) =>
+      html`<a href=${`/console${one.places[0]?.path}`} aria-current=${isHere(one) ? 'page' : undefined}>${icon(one.icon)} ${one.label}
+        ${one.waiting && html`<span class="n">${one.waiting}<span class="sr"> waiting</span></span>`}</a>`,
+  )}<button type="button" popovertarget="areas" aria-current=${isShown ? undefined : 'true'}>${icon('menu')} More</button></nav>
+  <header class="bar-top"><span class="org"><span class="mark" aria-hidden="true">${initialOf(asked.session.organization.name)}</span> <span>${current?.label ?? 'svc'}</span></span>
+    ${asked.config.delivery.mode === 'capture' && html`<span class="pill warn" title=${captured}>Captured</span>`}</header>`;
+}
+
+/** Draws the way here, the heading, the line below it, and the buttons of the page. */
+function head({ asked, view }: Framed, current: Area | undefined): Part {
+  const { title, heading, below, actions, crumb } = view;
+  const above = current?.places.find(({ path }) => isAt(asked.path, path) && path !== asked.path);
+  const way = crumb ?? (above && html`<a href=${`/console${above.path}`}>${above.label}</a> /`);
+  return html`<div class="head">${way && html`<span class="crumb">${way}</span>`}
+    <div><h1>${heading ?? title}</h1>${below && html`<p class="soft">${below}</p>`}</div>
+    ${actions && html`<div class="right">${actions}</div>`}</div>`;
+}
+
+/** Draws the pages of an area as tabs. */
+function tabs({ asked: { path } }: Framed, current: Area | undefined): Part {
+  const places = current?.places ?? [];
+  if (places.length < 2 || !places.some((one) => one.path === path)) return null;
+  return html`<nav class="tabs" aria-label=${current?.label}>${places.map(
+    (one) =>
+      html`<a href=${`/console${one.path}`} aria-current=${one.path === path ? 'page' : undefined}>${one.label}</a>`,
+  )}</nav>`;
+}
+
+/** Draws the sentence about the last action, and the button that takes it back. */
+function toastOf({ asked, toast }: Framed): Part {
+  if (!toast) return null;
+  const { said, undo } = toast;
+  return html`<div class="toast" role="status"><span>${said}</span>${
+    undo &&
+    html`<form method="post" action=${`/console${undo.path}`}>${hidden(asked, undo.action, undo.fields)}<button class="btn">Undo</button></form>`
+  }</div>`;
+}
+
+function bodyOf(framed: Framed): Part {
+  const { asked, view, navigation } = framed;
+  const { live, about, isBare } = view;
+  const current = areaOf(navigation, asked.path);
+  return html`<body><a class="skip" href="#main">Skip to the content</a><div class="app">
+    ${side(framed, current)}${phoneBars(framed, current)}
+    <main id="main" class=${isBare ? 'page bare' : 'page'} tabindex="-1" data-live=${live} data-about=${about} data-drawn=${live && asked.now} data-in=${asked.caller.organizationId}>
+      ${!isBare && head(framed, current)}${!isBare && tabs(framed, current)}${view.body}${!isBare && asCommand(view, asked)}</main>
+  </div>${toastOf(framed)}</body>`;
+}
+
+/** Returns the other organizations of the person; none for a session that opens no other. */
+async function organizationsOf({ app, caller, session }: Asked): Promise<Framed['organizations']> {
+  const { by, organizationId } = caller;
+  if (by.kind !== 'member' || session.isAlone) return [];
+  const places = await placesOf(app.store.db, by.personId);
+  const ids = places
+    .filter(
+      ({ status, organization_id }) => status === 'active' && organization_id !== organizationId,
+    )
+    .map(({ organization_id }) => organization_id);
+  return ids.length === 0 ? [] : findOrganizations(app.store.db, ids);
 }
 
 /** Draws a page for a session. */
-export function drawPage(
+export async function drawPage(
   assets: AssetUrls,
   pages: readonly Page[],
   asked: Asked,
   view: View,
-): string {
-  const { caller, config, formToken, session, timezone } = asked;
-  const { by, keyName, roleName } = caller;
-  const who = by.kind === 'operator' ? 'operator' : (keyName ?? by.kind);
-  const isCapture = config.delivery.mode === 'capture';
-  return documentOf(
-    assets,
-    view.title,
-    inZone(
-      timezone,
-      html`<body>
-    <header>
-      <a class="skip" href="#main">Skip to the content</a>
-      <a class="home" href="/console">svc</a>
-      <span class="who">${session.organization.name}: ${caller.by.kind === 'member' ? html`<a href="/console/account">${who}</a>` : who} (${roleName})${by.kind === 'operator' && html` <a href="/console/become-member">Become a member</a>`}</span>
-      <form method="post" action="/console/sign-out">
-        <input type="hidden" name="_form" value=${formToken} />
-        <button name="all" value="">Sign out</button>
-        ${by.kind === 'key' && html`<button name="all" value="1">End all sessions of this key</button>`}
-      </form>
-      <button type="button" data-keys="" hidden>Turn single keys off</button>
-      ${isCapture && html`<p class="banner">Mail is captured: nothing leaves this machine (delivery.mode).</p>`}
-    </header>
-    <div class="frame">
-      ${navigation(pages, asked)}
-      <main id="main" tabindex="-1" data-live=${view.live} data-about=${view.about} data-drawn=${view.live && asked.now} data-in=${caller.organizationId}><h1>${view.title}</h1>${view.body}${asCommand(view, asked)}</main>
-    </div>
-  </body>`,
-    ),
-  );
+  toast: Toast | null,
+): Promise<string> {
+  const { timezone, now } = asked;
+  const [navigation, organizations] = await Promise.all([
+    navigationOf(pages, asked),
+    organizationsOf(asked),
+  ]);
+  const framed = { asked, view, toast, navigation, organizations };
+  return documentOf(assets, view.title, inClock({ timezone, now }, bodyOf(framed)));
 }
 
 function asCommand({ command, request }: View, { config }: Asked): Part {
@@ -76,7 +216,7 @@ function asCommand({ command, request }: View, { config }: Asked): Part {
   const [method, path] = (request ?? '').split(' ');
   const base = publicUrl ?? urlAt(host, port);
   const curl = `curl${method === 'GET' ? '' : ` -X ${method}`} ${base}${path} -H "X-API-Key: $SVC_API_KEY"`;
-  return html`<details class="same"><summary>The same as a command</summary>
+  return html`<details class="same"><summary>The same by command and API</summary>
     ${command && html`<pre data-copy="">${command}</pre>`}
     ${request && html`<pre data-copy="">${curl}</pre>`}
   </details>`;
@@ -87,6 +227,7 @@ export function drawPlain(assets: AssetUrls, title: string, body: Part): string 
   return documentOf(
     assets,
     title,
-    html`<body class="plain"><main id="main"><h1>${title}</h1>${body}</main></body>`,
+    html`<body><main id="main" class="door"><span class="org"><span class="mark" aria-hidden="true">s</span> <span>svc</span></span>
+      <section class="card"><h1>${title}</h1>${body}</section></main></body>`,
   );
 }

@@ -4,7 +4,7 @@ import type { MailPicture } from '../../src/inbox/approvals/schema.ts';
 import { withoutFrames } from '../http/paths/storage.ts';
 import type { Download } from './api.ts';
 import { html, type Part } from './html.ts';
-import { inWords } from './parts.ts';
+import { inWords } from './parts/facts.ts';
 
 /** Characters of HTML or text on a page. */
 const mostShown = 1_000_000;

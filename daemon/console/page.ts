@@ -1,5 +1,6 @@
 // Definition of a page of the console. pages/ has a file for each area.
 import { isBound, refusedPermission } from '../../src/access/keys/constraints.ts';
+import type { Secret, Toast } from '../../src/access/sessions/after-action.ts';
 import type { Strength } from '../../src/access/sessions/proofs.ts';
 import type { Session } from '../../src/access/sessions/sessions.ts';
 import type { Caller, Right } from '../../src/core/api/route.ts';
@@ -47,6 +48,16 @@ export interface Titled {
 }
 
 export interface View extends Titled {
+  /** Stands in the place of the title as the heading of the page: a verdict in a sentence. */
+  heading?: Part;
+  /** The soft line below the title. */
+  below?: Part;
+  /** Stands right of the title: buttons, of which one may be the primary one. */
+  actions?: Part;
+  /** The way here; if left out, the area above the page. */
+  crumb?: Part;
+  /** Fills the place beside the areas, and draws its heading. */
+  isBare?: boolean;
   /** Status of the answer; 200 if left out. */
   status?: number;
   /**
@@ -80,6 +91,17 @@ export function mayAsk(caller: Caller, right: Right): boolean {
   return isReached && refusedPermission(caller, right) === null;
 }
 
+/** The end of an action that changed something: the browser goes on to a page by a redirect. */
+export interface Done extends Partial<Toast> {
+  /** Path to go on to. */
+  to: string;
+  /** Shown once, and kept for ten minutes. */
+  secret?: Secret;
+}
+
+/** The end of an action: a path to redirect to, the same with a toast or a secret, or a page. */
+export type Outcome = string | Done | View;
+
 export interface Action {
   needs: Right | null;
   /**
@@ -87,15 +109,13 @@ export interface Action {
    * `make this key`.
    */
   asks?: string;
-  /** Acts. Returns the path to redirect to, or a page to show once. */
-  run(asked: Asked, form: Form): Promise<string | View>;
+  /** Acts. An action that changed something ends in a redirect. */
+  run(asked: Asked, form: Form): Promise<Outcome>;
 }
 
 export interface Page {
   /** Path below `/console`, such as `/messages/:id`. */
   path: string;
-  /** Label in the navigation; without it the page is reached from other pages. */
-  label?: string;
   /** Right to see the page; null for a page of every session. */
   needs: Right | null;
   show(asked: Asked): Promise<View | Download>;

@@ -10,7 +10,7 @@ export type ComponentChild =
   | undefined
   | ComponentChild[];
 
-type Type = string | typeof Fragment | Context['Provider'] | Context['Consumer'];
+type Type = string | typeof Fragment | symbol;
 
 export interface VNode {
   type: Type;
@@ -21,12 +21,20 @@ export declare const Fragment: unique symbol;
 export declare function h(
   type: Type,
   props: Record<string, unknown> | null,
-  ...children: (ComponentChild | ((value: string) => ComponentChild))[]
+  ...children: ComponentChild[]
+): VNode;
+export declare function h<Value>(
+  consumer: Consumer<Value>,
+  props: null,
+  draw: (value: Value) => ComponentChild,
 ): VNode;
 
+/** Hands its value to a part. */
+type Consumer<Value> = symbol & { readonly value: Value };
+
 /** A value that each part of a page below the provider can read. */
-export interface Context {
-  Provider: unique symbol;
-  Consumer: unique symbol;
+export interface Context<Value> {
+  Provider: symbol;
+  Consumer: Consumer<Value>;
 }
-export declare function createContext(value: string): Context;
+export declare function createContext<Value>(value: Value): Context<Value>;

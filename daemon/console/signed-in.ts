@@ -3,6 +3,13 @@
 import type { FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../src/access/keys/constraints.ts';
 import {
+  dropSecret,
+  findSecret,
+  keepSecret,
+  keepToast,
+  takeToast,
+} from '../../src/access/sessions/after-action.ts';
+import {
   dropInput,
   findInput,
   type KeptInput,
@@ -15,19 +22,23 @@ import { newToken } from '../../src/platform/runtime/tokens.ts';
 import type { AskRoute } from '../http/faces.ts';
 import { visitorOf } from '../http/visitor.ts';
 import { type Answer, jsonAnswer, refusalView, saved, seeOther } from './answers.ts';
-import { type Download, queryOf, Refusal, refusalOf } from './api.ts';
+import { type Download, queryOf, Refusal, refusalOf, withQuery } from './api.ts';
 import { browserIn, meantIn, nextPath, root, sessionFormToken } from './browser-request.ts';
+import { html } from './html.ts';
 import { drawPage } from './layout.ts';
 import {
   type Action,
   type Asked,
+  type Done,
   type Form,
   matchPath,
   mayAsk,
+  type Outcome,
   type Page,
   type View,
 } from './page.ts';
 import { pages } from './pages/pages.ts';
+import { copy } from './parts/copy.ts';
 import { showProofs } from './person/asks-again.ts';
 import { passkeyQuestion } from './person/own-passkeys.ts';
 import { type Site, sentence } from './site.ts';
@@ -54,27 +65,63 @@ export async function answerSignedIn(
     if (isOpen) return seeOther(nextPath(form['next']));
     return sentence(site, 403, 'Not opened', 'You have no place in this organization any more.');
   }
+  if (isPost && path === '/seen') {
+    await dropSecret(app, session.token, form['id'] ?? '');
+    return seeOther(nextPath(form['next']));
+  }
   const asked = askedBy(site, request, session, path);
-  const draw = (view: View | Download): Answer => {
+  const draw = async (view: View | Download): Promise<Answer> => {
     if ('bytes' in view) return saved(view);
-    return { status: view.status ?? 200, body: drawPage(site.assets.urls, pages, asked, view) };
+    // A page that a script loads leaves the toast for the page that a person sees.
+    const isSeen = !isPost && request.headers['sec-fetch-dest'] !== 'empty';
+    const toast = isSeen && session.hasToast ? await takeToast(app, session.token) : null;
+    const body = await drawPage(site.assets.urls, pages, asked, view, toast);
+    return { status: view.status ?? 200, body };
   };
   try {
     if (isPost && path === '/passkey-question') {
       return jsonAnswer(200, await passkeyQuestion(asked, form));
     }
     if (!session.isStrongEnough && !personPaths.includes(path)) {
-      return draw(await showProofs(asked));
+      return await draw(await showProofs(asked));
     }
+    const secret = isPost ? null : await secretIn(asked);
+    if (secret) return { ...(await draw(secret)), headers: { 'cache-control': 'no-store' } };
     const isKept = isPost && form['_kept'] === '1';
     const sent = isKept ? await takeKept(asked) : form;
     const done = sent ? await answered(asked, isPost ? sent : null) : root + proofPath;
-    return typeof done === 'string' ? seeOther(done) : draw(done);
+    if (typeof done === 'string') return seeOther(done);
+    return 'to' in done ? seeOther(await goOn(asked, done)) : await draw(done);
   } catch (error) {
     const refusal = refusalOf(error, request.id);
     if (refusal.status >= 500) throw error;
     return draw(refusalView(refusal));
   }
+}
+
+/** Keeps the toast and the secret of an action. Returns the path to go on to. */
+async function goOn({ app, session }: Asked, { to, said, undo, secret }: Done): Promise<string> {
+  const { token } = session;
+  if (said !== undefined) await keepToast(app, token, { said, ...(undo && { undo }) });
+  if (!secret) return to;
+  const { pathname, searchParams } = new URL(to, 'http://console.invalid');
+  searchParams.set('once', await keepSecret(app, token, secret));
+  return `${pathname}?${searchParams}`;
+}
+
+/** Returns the page of the secret that a query names; null without such a secret. */
+async function secretIn({ app, session, path, query, formToken }: Asked): Promise<View | null> {
+  const { once: id, ...rest } = query;
+  const secret = id === undefined ? null : await findSecret(app, session.token, id);
+  if (!secret) return null;
+  const next = withQuery(`${root}${path}`, rest);
+  const body = html`<section class="card secret"><div class="in">
+    <p>This is shown for ten minutes, to you alone, and never again. Keep it now.</p>
+    ${secret.fields.map(({ label, value }) => html`<div class="field"><span>${label}</span>${copy(value)}</div>`)}
+    <form method="post" action=${`${root}/seen`}><input type="hidden" name="_form" value=${formToken} />
+      <input type="hidden" name="id" value=${id} /><input type="hidden" name="next" value=${next} />
+      <button class="btn first">I have it</button></form></div></section>`;
+  return { title: secret.title, body };
 }
 
 async function signOut({ app, cookies }: Site, session: Session, form: Form): Promise<Answer> {
@@ -110,7 +157,7 @@ function askedBy(site: Site, request: FastifyRequest, session: Session, path: st
 }
 
 /** Shows a page, or runs the action of a posted form. Returns a path to redirect to, or a page. */
-async function answered(asked: Asked, form: Form | null): Promise<string | View | Download> {
+async function answered(asked: Asked, form: Form | null): Promise<Outcome | Download> {
   const page = pageAt(asked.path);
   refuseWithout(asked, page);
   if (form === null) return page.show(asked);

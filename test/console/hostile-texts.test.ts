@@ -84,6 +84,7 @@ function askedFor(url: string, params: Record<string, string>, next: () => strin
       strength: 'any',
       isStrongEnough: true,
       isAlone: false,
+      hasToast: false,
       createdAt: 0,
     },
     visitor: { browser: 'Firefox on Windows', address: '127.0.0.1' },
@@ -109,7 +110,7 @@ async function draw(path: string, url: string, next: () => string): Promise<stri
   if (!page || !params) throw new Error(`no page ${path}`);
   const asked = askedFor(url, params, next);
   const view = await page.show(asked);
-  return 'bytes' in view ? null : drawPage(assets, pages, asked, view);
+  return 'bytes' in view ? null : drawPage(assets, pages, asked, view, null);
 }
 
 describe('hostile text', () => {

@@ -1,12 +1,14 @@
 // Colours of the style sheet, in both looks: edges of fields and bars of charts differ enough from
 // what stands beside them (WCAG 1.4.11: 3:1), and words of states from their ground (1.4.3: 4.5:1).
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { styleOf } from '../../daemon/console/assets.ts';
 
-const css = readFileSync('daemon/console/assets/console.css', 'utf8');
+const css = styleOf();
+const folder = 'daemon/console/assets/css';
 const looks = ['light', 'dark'] as const;
 const colours = new Map(
-  [...css.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);/g)].map(
+  [...css.matchAll(/--([\w-]+): light-dark\((#\w{6}),(#\w{6})\)/g)].map(
     ([, name = '', light = '', dark = '']) => [name, { light, dark }],
   ),
 );
@@ -26,16 +28,19 @@ function contrastOf(one: string, next: string): number {
 
 const pairs: readonly [front: string, ground: string, least: number][] = [
   ['edge', 'card', 3],
-  ['edge', 'back', 3],
+  ['edge', 'page', 3],
   ['bar', 'card', 3],
   ['bar-bad', 'card', 3],
   ['bar', 'bar-bad', 3],
   ['good', 'good-tint', 4.5],
   ['bad', 'bad-tint', 4.5],
-  ['open', 'warn-tint', 4.5],
-  ['link', 'info-tint', 4.5],
+  ['warn', 'warn-tint', 4.5],
+  ['accent', 'info-tint', 4.5],
+  ['soft', 'page', 4.5],
+  ['on-accent', 'accent', 4.5],
+  ['bad', 'card', 4.5],
   ['soft', 'sunk', 4.5],
-  ['text', 'back', 4.5],
+  ['text', 'page', 4.5],
 ];
 
 describe.each(looks)('in the %s look', (look) => {
@@ -46,9 +51,19 @@ describe.each(looks)('in the %s look', (look) => {
 });
 
 it('fields have the edge of the test, and words break only in code and facts', () => {
-  expect(css).toMatch(
-    /button,\s*input,\s*select,\s*textarea \{[^}]*border: 1px solid var\(--edge\)/,
-  );
-  const [body = ''] = /^body \{[^}]*\}/m.exec(css) ?? [];
+  expect(css).toMatch(/:is\(input,select,textarea\)\{[^}]*border: 1px solid var\(--edge\)/);
+  const [body = ''] = /}body\{[^}]*\}/m.exec(css) ?? [];
   expect(body).toContain('overflow-wrap: break-word');
+  expect(css.match(/[^}]*\{[^{}]*overflow-wrap: anywhere/g)).toHaveLength(1);
+});
+
+it('has no text below 12 px, and at most 40 KB in files of fewer than 400 lines', () => {
+  const sizes = [...css.matchAll(/font(?:-size)?:[^;}]*?([\d.]+)rem/g)].map(([, size]) => Number(size));
+  expect(sizes.length).toBeGreaterThan(20);
+  expect(sizes.filter((size) => size < 0.75)).toEqual([]);
+  expect(css.length).toBeLessThanOrEqual(40_960);
+  for (const name of readdirSync(folder)) {
+    const lines = readFileSync(`${folder}/${name}`, 'utf8').split('\n').length;
+    expect([name, lines < 400]).toEqual([name, true]);
+  }
 });

@@ -50,10 +50,24 @@ document.addEventListener('keydown', (event) => {
   } else if (/^[a-z]$/.test(key)) document.querySelector(`[data-key=${key}]`)?.click();
 });
 
-document.addEventListener('click', (event) => {
+// A click copies a value: that of the attribute, or the text of a block.
+document.addEventListener('click', async (event) => {
   const block = event.target instanceof Element && event.target.closest('[data-copy]');
-  if (block && navigator.clipboard) void navigator.clipboard.writeText(block.textContent);
+  if (!block || !navigator.clipboard) return;
+  await navigator.clipboard.writeText(block.dataset.copy || block.textContent);
+  if (!block.dataset.copy) return;
+  block.classList.add('done');
+  block.setAttribute('aria-label', 'Copied');
 });
+
+// A toast goes after a while, unless a person is at it.
+const toast = document.querySelector('.toast');
+const toastMs = 12_000;
+if (toast) {
+  setTimeout(() => {
+    if (!toast.matches(':hover, :focus-within')) toast.remove();
+  }, toastMs);
+}
 
 const main = document.querySelector('main[data-live]');
 const askEachMs = 10_000;

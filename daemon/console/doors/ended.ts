@@ -8,7 +8,7 @@ import { mostFormBytes, readFields, type Site } from '../site.ts';
 import { signInPage } from './sign-in.ts';
 
 /** Pages that ask for a proof of the session that is over. */
-const proofPaths = ['/asks-again', '/sign-out', '/switch', '/passkey-question'];
+const proofPaths = ['/asks-again', '/sign-out', '/switch', '/seen', '/passkey-question'];
 
 /** Keeps the form of an ended session, and answers with the sign-in page. */
 export async function keepOfEnded(

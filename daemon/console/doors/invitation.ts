@@ -14,7 +14,7 @@ import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { type Answer, seeOther } from '../answers.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part } from '../html.ts';
-import { facts } from '../parts.ts';
+import { facts } from '../parts/facts.ts';
 import { type Door, plainAnswer, readFields, type Site, sentence } from '../site.ts';
 import { signInPerson } from './begin.ts';
 
@@ -73,9 +73,9 @@ function accepting({ app }: Site, { person, organization }: Invitation): Part {
     ? 'Accepting opens this organization beside your others.'
     : `Accepting makes an account for this address, and signs you in to ${organization} alone. Colleagues there see your name and address, how you sign in, and when you were last here.`;
   return html`<p>${note}</p>
-    <form method="post"><button class="first">Accept</button></form>
-    ${!person && oidc.issuer !== null && html`<form method="post"><button name="by" value="provider">Accept with ${oidc.label}</button></form>`}
-    <form method="post"><button name="decline" value="1">Decline</button></form>`;
+    <form method="post"><button class="btn first">Accept</button></form>
+    ${!person && oidc.issuer !== null && html`<form method="post"><button class="btn" name="by" value="provider">Accept with ${oidc.label}</button></form>`}
+    <form method="post"><button class="btn" name="decline" value="1">Decline</button></form>`;
 }
 
 export const answerInvitation: Door = async (site, request, { token = '' }) => {

@@ -17,7 +17,7 @@ import { visitorOf } from '../../http/visitor.ts';
 import type { Answer } from '../answers.ts';
 import { browserIn } from '../browser-request.ts';
 import { html, type Part } from '../html.ts';
-import { time } from '../parts.ts';
+import { time } from '../parts/times.ts';
 import { type Door, plainAnswer, readFields, readOwnForm, type Site, sentence } from '../site.ts';
 import { goesOn, signInPerson } from './begin.ts';
 import { signInPage, tooOld } from './sign-in.ts';
@@ -47,10 +47,10 @@ export const askByMail: Door = async (site, request) => {
     <form method="post" action="/console/sign-in/mail">
       <input type="hidden" name="_form" value=${form['_form']} />
       <input type="hidden" name="email" value=${email} />
-      <button>Mail another link</button>
+      <button class="btn">Mail another link</button>
     </form>
     <p><a href="/console/sign-in">Sign in another way</a></p>
-    <p class="note">You may open the link on any device: it signs in the browser it is opened in.</p>`;
+    <p class="soft">You may open the link on any device: it signs in the browser it is opened in.</p>`;
   return plainAnswer(site, 200, { title: 'Check your mail', body });
 };
 
@@ -103,9 +103,9 @@ export const linkPage: Door = async (site, request, { token = '' }) => {
   if (!link) return late(site, request);
   const { title, text, button } = pages[link.purpose](link.email);
   const body = html`<p>${text}</p>${askerOf(site, request, link)}
-    <form method="post"><button class="first">${button}</button></form>
-    <form method="post"><button name="decline" value="1">I did not ask for this</button></form>
-    <p class="note">The link works once, until ${time(isoTime(link.expiresAt))} UTC.</p>`;
+    <form method="post"><button class="btn first">${button}</button></form>
+    <form method="post"><button class="btn" name="decline" value="1">I did not ask for this</button></form>
+    <p class="soft">The link works once, until ${time(isoTime(link.expiresAt))} UTC.</p>`;
   return plainAnswer(site, 200, { title, body });
 };
 

@@ -6,7 +6,7 @@ import { begun } from './sign-in.ts';
 
 export const openPage: Door = async (site) => {
   const body = html`<form method="post"><p>This link signs you in as the operator, once.</p>
-    <button class="first">Open the console</button></form>`;
+    <button class="btn first">Open the console</button></form>`;
   return plainAnswer(site, 200, { title: 'Open the console', body });
 };
 

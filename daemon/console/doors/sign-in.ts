@@ -66,9 +66,9 @@ export function signInPage(
   const body = html`${notices(site, request, notice)}
 ${byPasskey(app, hidden)}
     ${link && byMail(hidden, !passkeySite(app))}
-    ${oidc.issuer !== null && html`<p><a class="button" href=${providerPath(next)}>Continue with ${oidc.label}</a></p>`}
+    ${oidc.issuer !== null && html`<p><a class="btn" href=${providerPath(next)}>Continue with ${oidc.label}</a></p>`}
     ${keys && byKey(hidden, !link && !passkeySite(app) && oidc.issuer === null)}
-    <p class="note">New here? Somebody of your organization invites you by mail.</p>`;
+    <p class="soft">New here? Somebody of your organization invites you by mail.</p>`;
   const headers = { 'set-cookie': cookies.write('svc_console_form', secret) };
   return plainAnswer(site, notice.status, { title: 'Sign in', body }, headers);
 }
@@ -97,15 +97,15 @@ function byPasskey(app: Site['app'], hidden: Part): Part {
   if (!own) return null;
   return html`<form method="post" action="/console/sign-in/passkey" data-passkey="/console/sign-in/passkey/options" data-origin=${own.origin} hidden>
     ${hidden}<input type="hidden" name="credential" />
-    <button class="first">Sign in with a passkey</button>
+    <button class="btn first">Sign in with a passkey</button>
   </form>
-  <p class="note" data-elsewhere="" hidden>Passkeys work at <a href=${`${own.origin}/console/sign-in`}>${own.origin}</a>.</p>`;
+  <p class="soft" data-elsewhere="" hidden>Passkeys work at <a href=${`${own.origin}/console/sign-in`}>${own.origin}</a>.</p>`;
 }
 
 function byMail(hidden: Part, isFirst: boolean): Part {
   return html`<form method="post" action="/console/sign-in/mail">${hidden}
     <label>Your mail address <input name="email" type="email" required maxlength="254" autocomplete="username webauthn" /></label>
-    <button class=${isFirst ? 'first' : undefined}>Mail me a link</button>
+    <button class=${isFirst ? 'btn first' : 'btn'}>Mail me a link</button>
   </form>`;
 }
 
@@ -114,8 +114,8 @@ function byKey(hidden: Part, isOnlyWay: boolean): Part {
     <form method="post" action="/console/sign-in">${hidden}
       <label>API key <input name="key" type="password" autocomplete="off" required maxlength="256" />
         <small>It begins with svc_live_. You get the rights of the key, and no name.</small></label>
-      <button>Sign in with this key</button>
-      <p class="note">On this machine, "svc open" signs in without a key. A new key: "svc keys create".</p>
+      <button class="btn">Sign in with this key</button>
+      <p class="soft">On this machine, "svc open" signs in without a key. A new key: "svc keys create".</p>
     </form></details>`;
 }
 

@@ -5,7 +5,7 @@ import { refusalOf, withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import { drawMail, framedHtml } from '../mail-picture.ts';
 import type { Asked, Page } from '../page.ts';
-import { field } from '../parts.ts';
+import { field } from '../parts/form.ts';
 
 type Mail = Awaited<ReturnType<typeof mailOf>>;
 

@@ -8,7 +8,10 @@ import type { ExtensionVersion } from '../../../src/extensions/schema.ts';
 import { eventKinds } from '../../http/event-kinds.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { addressesIn, choice, facts, field, form, link, written } from '../parts.ts';
+import { facts } from '../parts/facts.ts';
+import { addressesIn, choice, field, form } from '../parts/form.ts';
+import { link } from '../parts/link.ts';
+import { written } from '../parts/written.ts';
 
 const modeWords: Readonly<Record<string, string>> = {
   none: 'It never sends mail.',

@@ -7,18 +7,13 @@ import type { Installation } from '../../../src/extensions/installation-schema.t
 import { extensionRoutes } from '../../../src/extensions/routes.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page, View } from '../page.ts';
-import {
-  button,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  link,
-  table,
-  time,
-  written,
-} from '../parts.ts';
+import { facts } from '../parts/facts.ts';
+import { filters } from '../parts/filter-row.ts';
+import { button, choice, field, form } from '../parts/form.ts';
+import { link } from '../parts/link.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
+import { written } from '../parts/written.ts';
 import { state } from '../states.ts';
 import { credentials, grantsOf, installPage, namesIn, sentences } from './extension-install.ts';
 
@@ -170,7 +165,7 @@ const act = (way: Doorway, bodyOf?: (given: Form) => object, asks?: string): Act
 });
 
 export const extensionPages: readonly Page[] = [
-  { path: '/extensions', label: 'Extensions', needs: 'extensions:read', show: list },
+  { path: '/extensions', needs: 'extensions:read', show: list },
   installPage,
   {
     path: '/extensions/:id',

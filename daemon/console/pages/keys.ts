@@ -7,19 +7,12 @@ import type { KeyConstraints } from '../../../src/core/api/route.ts';
 import { roles } from '../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import {
-  addressesIn,
-  button,
-  choice,
-  facts,
-  field,
-  form,
-  inWords,
-  link,
-  table,
-  time,
-  written,
-} from '../parts.ts';
+import { facts, inWords } from '../parts/facts.ts';
+import { addressesIn, button, choice, field, form } from '../parts/form.ts';
+import { link } from '../parts/link.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
+import { written } from '../parts/written.ts';
 import { state } from '../states.ts';
 
 const constraintFields = {
@@ -185,7 +178,6 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
 export const keyPages: readonly Page[] = [
   {
     path: '/keys',
-    label: 'Keys',
     needs: 'keys:read',
     show: (asked) => list(asked, {}),
     actions: {

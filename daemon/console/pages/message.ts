@@ -11,7 +11,11 @@ import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
 import { parsingErrors } from '../parsing-errors.ts';
-import { button, facts, link, table, time, titleOfMail } from '../parts.ts';
+import { facts } from '../parts/facts.ts';
+import { button } from '../parts/form.ts';
+import { link, titleOfMail } from '../parts/link.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
 import { messageState, state } from '../states.ts';
 
 const views = ['html', 'text', 'source'];

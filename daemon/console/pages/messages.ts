@@ -5,7 +5,12 @@ import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { sendingRoutes } from '../../../src/outbound/sending/routes.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { choice, field, filters, form, link, table, time, written } from '../parts.ts';
+import { filters } from '../parts/filter-row.ts';
+import { choice, field, form } from '../parts/form.ts';
+import { link } from '../parts/link.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
+import { written } from '../parts/written.ts';
 import { messageState } from '../states.ts';
 import { messagePage } from './message.ts';
 
@@ -125,7 +130,6 @@ async function send({ ask }: Asked, given: Form): Promise<string> {
 export const messagePages: readonly Page[] = [
   {
     path: '/messages',
-    label: 'Messages',
     needs: 'messages:read',
     show: async (asked) => ({
       title: 'Messages',

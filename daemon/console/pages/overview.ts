@@ -8,10 +8,12 @@ import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import { dayIn } from '../../../src/platform/runtime/calendar.ts';
 import { webhookRoutes } from '../../../src/webhooks/routes.ts';
-import { barChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { type List, link, percent } from '../parts.ts';
+import { columnChart } from '../parts/chart.ts';
+import { link } from '../parts/link.ts';
+import { type List } from '../parts/table.ts';
+import { dayInWords, percent } from '../parts/times.ts';
 import { state } from '../states.ts';
 
 interface Tile {
@@ -117,12 +119,13 @@ async function lastDays({ ask, may, now, timezone }: Asked): Promise<Part> {
   const date = (at: number) => dayIn(timezone, at);
   const query = { startDate: date(now - (days - 1) * dayMs), endDate: date(now), interval: 'day' };
   const { items } = await ask(usageRoutes.timeseries, { query });
-  const bars = items.map(({ start, sent }) => ({
-    label: dayIn(timezone, Date.parse(start)),
-    value: sent,
-  }));
+  const columns = items.map(({ start, sent }) => {
+    const day = dayIn(timezone, Date.parse(start));
+    return { label: dayInWords(day, date(now)), shortLabel: day.slice(8), value: sent };
+  });
   return together(
-    barChart('Mail sent, by day', bars),
+    html`<h2>Mail sent, by day</h2>`,
+    columnChart({ title: 'Mail sent, by day', columns, words: { value: 'sent' } }),
     html`<p>${link('/usage', 'Rates and usage')}</p>`,
   );
 }
@@ -147,7 +150,6 @@ async function draw(asked: Asked): Promise<Part> {
 export const overviewPages: readonly Page[] = [
   {
     path: '',
-    label: 'Overview',
     needs: null,
     show: async (asked) => ({
       title: 'Overview',

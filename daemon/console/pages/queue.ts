@@ -4,10 +4,14 @@ import { waitReasons } from '../../../src/outbound/deliveries/status.ts';
 import type { QueueEntry } from '../../../src/outbound/queue/desk/queue-schema.ts';
 import { queueRoutes } from '../../../src/outbound/queue/desk/routes.ts';
 import type { LaneView } from '../../../src/outbound/queue/lanes/lane-report.ts';
-import { sparkline } from '../charts.ts';
+import { sparkline } from '../parts/chart.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page } from '../page.ts';
-import { button, choice, field, filters, form, link, table, time } from '../parts.ts';
+import { filters } from '../parts/filter-row.ts';
+import { button, choice, field, form } from '../parts/form.ts';
+import { link } from '../parts/link.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
 import { state } from '../states.ts';
 
 const perPage = 50;
@@ -125,7 +129,6 @@ const act = (run: (asked: Asked, form: Form) => Promise<unknown>): Action => ({
 export const queuePages: readonly Page[] = [
   {
     path: '/queue',
-    label: 'Queue',
     needs: 'operator',
     async show(asked) {
       const [first, ...parts] = await Promise.all([lanes(asked), holds(asked), entries(asked)]);

@@ -6,7 +6,11 @@ import { auditRoutes } from '../../http/routes.ts';
 import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { button, facts, field, filters, form, table, time } from '../parts.ts';
+import { facts } from '../parts/facts.ts';
+import { filters } from '../parts/filter-row.ts';
+import { button, field, form } from '../parts/form.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
 
 const longestDetails = 300;
 
@@ -98,7 +102,6 @@ async function draw(asked: Asked): Promise<Part> {
 export const settingsPages: readonly Page[] = [
   {
     path: '/organization',
-    label: 'Organization',
     needs: 'organization:read',
     show: async (asked) => ({
       title: 'Organization',

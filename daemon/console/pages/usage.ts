@@ -2,10 +2,14 @@
 import { usageRoutes } from '../../../src/identity/reputation/routes.ts';
 import type { ChannelStats } from '../../../src/identity/reputation/schema.ts';
 import { dayIn, wallTimeIn } from '../../../src/platform/runtime/calendar.ts';
-import { barChart, stackedBars } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { choice, facts, field, filters, percent, table } from '../parts.ts';
+import { columnChart } from '../parts/chart.ts';
+import { facts } from '../parts/facts.ts';
+import { filters } from '../parts/filter-row.ts';
+import { choice, field } from '../parts/form.ts';
+import { table } from '../parts/table.ts';
+import { percent } from '../parts/times.ts';
 
 /** Draws the rates over all mail of the period. */
 function rates({ email }: ChannelStats): Part {
@@ -50,18 +54,26 @@ async function series({ ask, query, timezone }: Asked): Promise<Part> {
     interval === 'hour'
       ? wallTimeIn(timezone, Date.parse(start))
       : dayIn(timezone, Date.parse(start));
-  const stacks = items.map((one) => ({
+  const named = (one: { start: string }) => ({
     label: label(one),
+    shortLabel: label(one).slice(5),
+  });
+  const sent = items.map((one) => ({
+    ...named(one),
     value: one.delivered,
     bad: one.bounced + one.failed,
   }));
-  const inbound = items.map((one) => ({ label: label(one), value: one.inbound }));
+  const inbound = items.map((one) => ({ ...named(one), value: one.inbound }));
+  const titles = [`Sent mail, by ${interval}`, `Received mail, by ${interval}`] as const;
   return together(
-    stackedBars(`Sent mail, by ${interval}: delivered, and failed in red`, stacks, [
-      'delivered',
-      'failed',
-    ]),
-    barChart(`Received mail, by ${interval}`, inbound, 'messages'),
+    html`<h2>${titles[0]}</h2>`,
+    columnChart({
+      title: titles[0],
+      columns: sent,
+      words: { value: 'delivered', bad: 'not delivered' },
+    }),
+    html`<h2>${titles[1]}</h2>`,
+    columnChart({ title: titles[1], columns: inbound, words: { value: 'received' } }),
   );
 }
 
@@ -111,7 +123,6 @@ async function draw(asked: Asked): Promise<Part> {
 export const usagePages: readonly Page[] = [
   {
     path: '/usage',
-    label: 'Usage',
     needs: 'analytics:read',
     show: async (asked) => ({
       title: 'Usage',

@@ -3,21 +3,16 @@ import type { Doorway } from '../../../src/core/api/route.ts';
 import { webhookRoutes } from '../../../src/webhooks/routes.ts';
 import type { Webhook } from '../../../src/webhooks/schema.ts';
 import { eventRoutes } from '../../http/event-kinds.ts';
-import { stackedBars } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page, View } from '../page.ts';
-import {
-  button,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  link,
-  table,
-  time,
-  written,
-} from '../parts.ts';
+import { facts } from '../parts/facts.ts';
+import { columnChart } from '../parts/chart.ts';
+import { filters } from '../parts/filter-row.ts';
+import { button, choice, field, form } from '../parts/form.ts';
+import { link } from '../parts/link.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
+import { written } from '../parts/written.ts';
 import { state } from '../states.ts';
 
 const statuses = ['pending', 'delivered', 'exhausted', 'cancelled'];
@@ -124,15 +119,16 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
       ['Id', 'id'],
     ]),
     changes(asked, endpoint, given),
-    stackedBars(
-      'Events by day: delivered, and exhausted in red',
-      stats.daily.map(({ date, delivered, exhausted }) => ({
+    columnChart({
+      title: 'Events by day',
+      columns: stats.daily.map(({ date, delivered, exhausted }) => ({
         label: date,
+        shortLabel: date.slice(5),
         value: delivered,
         bad: exhausted,
       })),
-      ['delivered', 'exhausted'],
-    ),
+      words: { value: 'delivered', bad: 'exhausted' },
+    }),
     filters(html`
       ${choice({ name: 'status', label: 'Status', options: statuses, value: status })}
       ${field({ name: 'eventType', label: 'Kind of event', value: eventType, type: 'search' })}
@@ -233,7 +229,6 @@ const act = (way: Doorway, bodyOf?: (given: Form) => object, asks?: string): Act
 export const webhookPages: readonly Page[] = [
   {
     path: '/webhooks',
-    label: 'Webhooks',
     needs: 'webhooks:read',
     show: (asked) => list(asked, {}),
     actions: {

@@ -18,7 +18,11 @@ import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
-import { button, facts, field, form, table, time, written } from '../parts.ts';
+import { facts } from '../parts/facts.ts';
+import { button, field, form } from '../parts/form.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
+import { written } from '../parts/written.ts';
 import { passkeyActions, passkeys } from './own-passkeys.ts';
 import { noAccount, personOf } from './person.ts';
 
@@ -65,7 +69,7 @@ function changeOfAddress(asked: Asked): Part {
   const email = { name: 'email', label: 'New address', type: 'email', isRequired: true };
   return html`<details><summary>Change your address</summary>
     ${form(asked, 'address', 'Mail a link to the new address', field(email))}
-    <p class="note">It counts once you press the button behind that link. Your present address is told, and can stop the change for 7 days.</p>
+    <p class="soft">It counts once you press the button behind that link. Your present address is told, and can stop the change for 7 days.</p>
   </details>`;
 }
 
@@ -91,7 +95,7 @@ async function organizations(asked: Asked): Promise<Part> {
   );
   const alone =
     session.isAlone &&
-    html`<p class="note">You came by an invitation, so this session opens this organization alone.</p>`;
+    html`<p class="soft">You came by an invitation, so this session opens this organization alone.</p>`;
   const { name } = session.organization;
   const confirm = { name: 'confirm', label: `Type "${name}" to confirm`, isRequired: true };
   const leaving = html`<details><summary>Leave ${name}</summary>
@@ -111,7 +115,7 @@ function switchButton({ formToken }: Asked, organizationId: string): Part {
   return html`<form method="post" action="/console/switch" class="action">
     <input type="hidden" name="_form" value=${formToken} />
     <input type="hidden" name="organization" value=${organizationId} />
-    <button>Switch</button></form>`;
+    <button class="btn">Switch</button></form>`;
 }
 
 async function provider(asked: Asked): Promise<Part> {
@@ -147,7 +151,7 @@ async function sessions(asked: Asked): Promise<Part> {
   return together(
     html`<h2>Sessions</h2>`,
     list,
-    html`<p class="note">A sign-in from a new browser is mailed to you.</p>`,
+    html`<p class="soft">A sign-in from a new browser is mailed to you.</p>`,
     items.length > 1 && button(asked, { action: 'endOthers', label: 'End all others' }),
   );
 }

@@ -23,7 +23,8 @@ import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
-import { button, field, form, time } from '../parts.ts';
+import { button, field, form } from '../parts/form.ts';
+import { time } from '../parts/times.ts';
 import { personOf } from './person.ts';
 
 const path = '/console/asks-again';
@@ -65,14 +66,14 @@ function proofs(asked: Asked, strength: Strength): Part {
     <input type="hidden" name="_action" value="passkey" />
     <input type="hidden" name="purpose" value="proof" />
     <input type="hidden" name="credential" />
-    <button class="first">Use a passkey</button>
+    <button class="btn first">Use a passkey</button>
   </form>`;
   const byLink = html`<form method="post" action=${path} class="action">
     <input type="hidden" name="_form" value=${formToken} />
     <input type="hidden" name="_action" value="link" />
-    <button class="first">Mail me a link</button>
+    <button class="btn first">Mail me a link</button>
   </form>`;
-  const byProvider = html`<a class="button" href="/console/sign-in/provider?for=proof">Continue with ${oidc.label}</a>`;
+  const byProvider = html`<a class="btn" href="/console/sign-in/provider?for=proof">Continue with ${oidc.label}</a>`;
   return html`<div class="row">
     ${passkeys && isAccepted('passkey', strength) && byPasskey}
     ${link && isAccepted('link', strength) && byLink}
@@ -110,7 +111,7 @@ async function show(asked: Asked, problem: Part = null): Promise<View> {
     proofs(asked, strength),
     html`<h2>Your form waits until ${time(isoTime(kept.until))}</h2>`,
     typed(kept),
-    html`<p class="note">Nothing is done yet. You see it once more and press the button yourself.</p>`,
+    html`<p class="soft">Nothing is done yet. You see it once more and press the button yourself.</p>`,
     drop,
   );
   return { title: `Before you ${asks}: is it still you?`, body };
@@ -133,7 +134,7 @@ function sending({ formToken }: Asked, { path: page, search }: Waiting, label: s
   return html`<form method="post" class="action" action=${withQuery(`/console${page}`, query)}>
     <input type="hidden" name="_form" value=${formToken} />
     <input type="hidden" name="_kept" value="1" />
-    <button class="first">${label}</button>
+    <button class="btn first">${label}</button>
   </form>`;
 }
 

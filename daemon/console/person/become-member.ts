@@ -6,7 +6,8 @@ import { createMemberInput } from '../../../src/access/members/schema.ts';
 import { parseWith } from '../../../src/core/api/validate.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { field, form, written } from '../parts.ts';
+import { field, form } from '../parts/form.ts';
+import { written } from '../parts/written.ts';
 
 const livesMs = 10 * 60_000;
 

@@ -15,7 +15,9 @@ import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, View } from '../page.ts';
-import { button, field, form, table, time } from '../parts.ts';
+import { button, field, form } from '../parts/form.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
 import { personOf } from './person.ts';
 
 /** Draws the passkeys of the person, and the button that adds one. */
@@ -46,10 +48,10 @@ export async function passkeys(asked: Asked): Promise<Part> {
 function adding(asked: Asked): Part {
   const site = passkeySite(asked.app);
   if (!site)
-    return html`<p class="note">Passkeys need https and the name of a host (http.publicUrl).</p>`;
+    return html`<p class="soft">Passkeys need https and the name of a host (http.publicUrl).</p>`;
   return together(
     button(asked, { action: 'beginPasskey', label: 'Add a passkey' }),
-    html`<p class="note">A browser with scripts is needed. Passkeys belong to <a href=${`${site.origin}/console/account`}>${site.origin}</a>.</p>`,
+    html`<p class="soft">A browser with scripts is needed. Passkeys belong to <a href=${`${site.origin}/console/account`}>${site.origin}</a>.</p>`,
   );
 }
 
@@ -84,7 +86,7 @@ async function begin(asked: Asked): Promise<View> {
     <input type="hidden" name="purpose" value="add" />
     <input type="hidden" name="credential" />
     ${field({ name: 'name', label: 'Name of the passkey', value: 'Passkey', hint: 'Such as Office PC. Only you see it.' })}
-    <div class="row"><button class="first">Make the passkey</button></div>
+    <div class="row"><button class="btn first">Make the passkey</button></div>
   </form><p><a href="/console/account">Back to My account</a></p>`;
   return { title: 'Add a passkey', body };
 }

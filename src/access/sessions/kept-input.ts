@@ -1,20 +1,15 @@
 // What a person typed into a form that asks for a fresh proof, or that came after the end of its
-// session. It lies with the session for ten minutes, encrypted with a key derived from the token of
-// the session. The store has only the hash of the token, so neither the store nor the root key
-// reads it.
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+// session. It lies sealed with the session for ten minutes (sealed.ts).
 import type { App } from '../../core/app.ts';
-import type { Random } from '../../platform/runtime/random.ts';
 import { hashOfToken } from '../../platform/runtime/tokens.ts';
 import type { Strength } from './proofs.ts';
 import * as queries from './queries.ts';
+import { seal, unseal } from './sealed.ts';
 
 /** Time for which a form waits. */
 export const keptMs = 10 * 60_000;
 const mostCharacters = 65_536;
-const cipher = 'aes-256-gcm';
-const ivBytes = 12;
-const tagBytes = 16;
+const purpose = 'kept input of a session';
 
 /** A form that awaits a proof. */
 export interface KeptInput {
@@ -36,24 +31,6 @@ export interface Waiting extends KeptInput {
   until: number;
 }
 
-const keyOf = (token: string) =>
-  new Uint8Array(hkdfSync('sha256', token, '', 'kept input of a session', 32));
-
-function encrypt(random: Random, token: string, text: string): string {
-  const iv = random.bytes(ivBytes);
-  const sealing = createCipheriv(cipher, keyOf(token), iv);
-  const body = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
-  return Buffer.concat([iv, body, sealing.getAuthTag()]).toString('base64');
-}
-
-function decrypt(token: string, text: string): string {
-  const bytes = Buffer.from(text, 'base64');
-  const [from, to] = [ivBytes, bytes.length - tagBytes];
-  const opening = createDecipheriv(cipher, keyOf(token), bytes.subarray(0, from));
-  opening.setAuthTag(bytes.subarray(to));
-  return opening.update(bytes.subarray(from, to), undefined, 'utf8') + opening.final('utf8');
-}
-
 /**
  * Keeps a form with the session for ten minutes. It replaces an earlier form. Returns false for a
  * form above 64 KB.
@@ -61,7 +38,7 @@ function decrypt(token: string, text: string): string {
 export async function keepInput(app: App, token: string, input: KeptInput): Promise<boolean> {
   const text = JSON.stringify(input);
   if (text.length > mostCharacters) return false;
-  const kept = { kept_input: encrypt(app.random, token, text), kept_at: app.clock.now() };
+  const kept = { kept_input: seal(app.random, token, purpose, text), kept_at: app.clock.now() };
   await app.store.write((trx) => queries.updateSession(trx, hashOfToken(token), kept));
   return true;
 }
@@ -72,7 +49,7 @@ export async function findInput(app: App, token: string): Promise<Waiting | null
   if (!row?.kept_input || row.kept_at === null) return null;
   const until = row.kept_at + keptMs;
   if (until <= app.clock.now()) return null;
-  return { ...(JSON.parse(decrypt(token, row.kept_input)) as KeptInput), until };
+  return { ...(JSON.parse(unseal(token, purpose, row.kept_input)) as KeptInput), until };
 }
 
 /** Drops the form that a session keeps. Returns false if another request dropped it before. */

@@ -25,6 +25,12 @@ export interface SessionRow {
   /** Form that awaits a proof, encrypted by the token. */
   kept_input: string | null;
   kept_at: number | null;
+  /** Sentence about the last action, sealed; the next page shows it. */
+  toast: string | null;
+  /** Hash of the id of a secret that can be seen for ten minutes, the secret, sealed, and its time. */
+  secret_id: string | null;
+  secret: string | null;
+  secret_at: number | null;
   created_at: number;
   last_seen_at: number;
 }
@@ -81,6 +87,22 @@ export const dropInputsBefore = own.run((db, keptBefore: number) =>
     .updateTable('console_sessions')
     .set({ kept_input: null, kept_at: null })
     .where('kept_at', '<', keptBefore),
+);
+
+const noSecret = { secret_id: null, secret: null, secret_at: null };
+
+/** Drops the secret that has this hash of its id. */
+export const dropSecret = own.run((db, hash: string, idHash: string) =>
+  db
+    .updateTable('console_sessions')
+    .set(noSecret)
+    .where('hash', '=', hash)
+    .where('secret_id', '=', idHash),
+);
+
+/** Drops secrets that were kept before this time. */
+export const dropSecretsBefore = own.run((db, keptBefore: number) =>
+  db.updateTable('console_sessions').set(noSecret).where('secret_at', '<', keptBefore),
 );
 
 /** Returns the newest sessions of a person. */

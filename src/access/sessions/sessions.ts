@@ -19,6 +19,7 @@ import { operatorOf } from '../keys/roles.ts';
 import { memberCaller } from '../members/persons.ts';
 import { touchMember } from '../members/queries.ts';
 import { findOrganization, type OrganizationRow } from '../organizations/queries.ts';
+import { secretMs } from './after-action.ts';
 import { keptMs } from './kept-input.ts';
 import { isStrongEnough, type Proofs, type Strength, strengthOf } from './proofs.ts';
 import * as queries from './queries.ts';
@@ -47,6 +48,8 @@ export interface Session {
   isStrongEnough: boolean;
   /** Whether it opens no other organization of the person. */
   isAlone: boolean;
+  /** Whether a toast waits for the next page. */
+  hasToast: boolean;
   /** Time of the sign-in, ms since 1970. */
   createdAt: number;
 }
@@ -82,6 +85,10 @@ export function newSession(
     longest_ms: null,
     kept_input: null,
     kept_at: null,
+    toast: null,
+    secret_id: null,
+    secret: null,
+    secret_at: null,
     created_at: now,
     last_seen_at: now,
     ...columns,
@@ -137,6 +144,7 @@ function sessionOf(
     strength,
     isStrongEnough: isStrongEnough(proofs, strength),
     isAlone: row.is_alone === 1,
+    hasToast: row.toast !== null,
     createdAt: row.created_at,
   };
 }
@@ -207,14 +215,16 @@ export async function useLink(app: App, linkToken: string): Promise<string | nul
   return isBegun ? token : null;
 }
 
-/** Deletes ended sessions and links, and forms that waited in vain; for the scheduler. */
+/** Deletes ended sessions and links, forms that waited in vain, and secrets; for the scheduler. */
 export async function sweepSessions(app: App): Promise<void> {
   const createdBefore = await timeOfAge(app, lives.person.longestMs);
   const keptBefore = await timeOfAge(app, keptMs);
+  const secretsBefore = await timeOfAge(app, secretMs);
   const expiredBefore = await timeOfAge(app, 0);
   await app.store.write(async (trx) => {
     await queries.deleteSessionsBefore(trx, createdBefore);
     await queries.dropInputsBefore(trx, keptBefore);
+    await queries.dropSecretsBefore(trx, secretsBefore);
     await queries.deleteLinksBefore(trx, expiredBefore);
   });
 }

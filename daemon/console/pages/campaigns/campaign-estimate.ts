@@ -8,7 +8,9 @@ import { timeIn } from '../../../../src/platform/runtime/calendar.ts';
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { check, field, form, link, time } from '../../parts.ts';
+import { check, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { time } from '../../parts/times.ts';
 import { drawCampaignMail } from '../campaign-mail.ts';
 import { campaignFacts, warned } from './campaign-fields.ts';
 

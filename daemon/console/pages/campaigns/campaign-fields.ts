@@ -2,7 +2,8 @@
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
 import { html, type Part } from '../../html.ts';
 import type { Form } from '../../page.ts';
-import { addressesIn, check, facts, field } from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { addressesIn, check, field } from '../../parts/form.ts';
 
 export function fieldsOf(given: Form): Part {
   const line = (name: string, label: string, hint = '') =>

@@ -7,7 +7,12 @@ import { spanInWords } from '../../../../src/outbound/explain/time-words.ts';
 import { runOutcomes, runStatuses } from '../../../../src/run-ledger/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Page, View } from '../../page.ts';
-import { button, choice, facts, field, filters, form, link, table, time } from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { filters } from '../../parts/filter-row.ts';
+import { button, choice, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
 import { state } from '../../states.ts';
 
 const counted = (count: number) => count.toLocaleString('en');

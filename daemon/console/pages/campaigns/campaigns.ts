@@ -5,17 +5,11 @@ import type { RunSummary } from '../../../../src/campaigns/setup/run-schema.ts';
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import {
-  addressesIn,
-  button,
-  field,
-  form,
-  type List,
-  link,
-  table,
-  time,
-  written,
-} from '../../parts.ts';
+import { addressesIn, button, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { type List, table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { campaignMail, mailPage } from '../campaign-mail.ts';
 import { estimatePage } from './campaign-estimate.ts';
@@ -135,7 +129,6 @@ async function test(asked: Asked, given: Form): Promise<View> {
 export const campaignPages: readonly Page[] = [
   {
     path: '/campaigns',
-    label: 'Campaigns',
     needs: 'campaigns:read',
     show: (asked) => list(asked, {}),
     actions: {

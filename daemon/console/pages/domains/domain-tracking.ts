@@ -4,7 +4,8 @@ import { customTrackingRoutes } from '../../../../src/outbound/tracking/custom/r
 import type { CustomTracking } from '../../../../src/outbound/tracking/custom/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked } from '../../page.ts';
-import { button, facts, field, form } from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { button, field, form } from '../../parts/form.ts';
 import { state } from '../../states.ts';
 
 /** Draws the tracking host, or the form that enables a host. */

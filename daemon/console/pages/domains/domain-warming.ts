@@ -3,10 +3,12 @@
 import type { Doorway } from '../../../../src/core/api/route.ts';
 import { warmingRoutes } from '../../../../src/identity/warming/routes.ts';
 import type { Warming } from '../../../../src/identity/warming/schema.ts';
-import { rampChart } from '../../charts.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked } from '../../page.ts';
-import { choice, facts, field, form, percent, time } from '../../parts.ts';
+import { columnChart } from '../../parts/chart.ts';
+import { facts } from '../../parts/facts.ts';
+import { choice, field, form } from '../../parts/form.ts';
+import { percent, time } from '../../parts/times.ts';
 import { state } from '../../states.ts';
 
 const shownDecisions = 10;
@@ -71,14 +73,16 @@ function planPart(asked: Asked, warming: Warming): Part {
     html`<p>Evidence: ${state(verdict)} ${sent.toLocaleString('en')} sent, ${rateOf(bounced)} bounced, ${rateOf(complained)} complaints.
       Sending of the domain: ${state(holds.sendingStatus)} ${holds.workspacePauseReason}</p>`,
     batches.length > 0 &&
-      rampChart(
-        'Recipients by day: accepted, and the allowance as a line',
-        batches.map(({ startsAt, acceptedRecipients, allowanceRecipients }) => ({
+      columnChart({
+        title: 'Recipients by day',
+        columns: batches.map(({ startsAt, acceptedRecipients, allowanceRecipients }) => ({
           label: startsAt.slice(0, 10),
+          shortLabel: startsAt.slice(5, 10),
           value: acceptedRecipients,
-          limit: allowanceRecipients,
+          before: allowanceRecipients,
         })),
-      ),
+        words: { value: 'accepted', before: 'allowance' },
+      }),
     decide(asked, warming),
     html`<h3>Decisions</h3><ol class="timeline">${decisions
       .slice(-shownDecisions)

@@ -9,7 +9,11 @@ import { ResourceNotFoundError } from '../../../../src/platform/errors.ts';
 import { type Download, Refusal } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
-import { button, facts, field, form, link, table, time } from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { button, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
 import { state } from '../../states.ts';
 import { trackingActions, trackingPart } from './domain-tracking.ts';
 import { warmingActions, warmingPart } from './domain-warming.ts';
@@ -157,7 +161,6 @@ const act = (way: Doorway, to?: string) => async (asked: Asked) => {
 export const domainPages: readonly Page[] = [
   {
     path: '/domains',
-    label: 'Domains',
     needs: 'domains:read',
     show: async (asked) => ({
       title: 'Domains',

@@ -1,21 +1,15 @@
 // Senders with their rates of the last days, and a single sender.
 import { senderRoutes } from '../../../../src/identity/senders/routes.ts';
 import { proofRoutes } from '../../../../src/outbound/sending/sender-proof/routes.ts';
-import { sparkline } from '../../charts.ts';
+import { sparkline } from '../../parts/chart.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Form, Page, View } from '../../page.ts';
-import {
-  addressesIn,
-  button,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  link,
-  percent,
-  table,
-} from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { filters } from '../../parts/filter-row.ts';
+import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { percent } from '../../parts/times.ts';
 import { state } from '../../states.ts';
 
 const flags = ['true', 'false'];
@@ -113,7 +107,6 @@ const change = (bodyOf: (given: Form) => object): Action => ({
 export const senderPages: readonly Page[] = [
   {
     path: '/senders',
-    label: 'Senders',
     needs: 'senders:read',
     show: async (asked) => ({
       title: 'Senders',

@@ -5,18 +5,12 @@ import { Refusal } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { drawMail, framedHtml } from '../../mail-picture.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import {
-  addressesIn,
-  button,
-  changedText,
-  facts,
-  field,
-  form,
-  link,
-  table,
-  time,
-  written,
-} from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { addressesIn, button, changedText, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 
 const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/mailboxes/${params['id']}`;

@@ -6,7 +6,12 @@ import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
 import type { Thread } from '../../../../src/inbox/threads/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { choice, field, filters, form, link, table, time, written } from '../../parts.ts';
+import { filters } from '../../parts/filter-row.ts';
+import { choice, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { draftPages } from './drafts.ts';
 import { actionColumns, actionFilters } from './review.ts';
@@ -145,7 +150,6 @@ async function threads(asked: Asked): Promise<Part> {
 export const mailboxPages: readonly Page[] = [
   {
     path: '/mailboxes',
-    label: 'Mailboxes',
     needs: 'mailboxes:read',
     show: (asked) => mailboxes(asked, {}),
     actions: {

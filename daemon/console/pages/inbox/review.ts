@@ -7,20 +7,13 @@ import { downloadOf } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { drawMail, framedHtml } from '../../mail-picture.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import {
-  addressesIn,
-  type Column,
-  changedText,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  link,
-  table,
-  time,
-  written,
-} from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { filters } from '../../parts/filter-row.ts';
+import { addressesIn, changedText, choice, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { type Column, table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 
 const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
@@ -147,7 +140,6 @@ const decide =
 export const reviewPages: readonly Page[] = [
   {
     path: '/review',
-    label: 'Review',
     needs: 'mailboxes:read',
     show: async (asked) => ({
       title: 'Review',

@@ -13,7 +13,10 @@ import { downloadOf } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { framedHtml } from '../../mail-picture.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { addressesIn, button, field, form, link, time, titleOfMail, written } from '../../parts.ts';
+import { addressesIn, button, field, form } from '../../parts/form.ts';
+import { link, titleOfMail } from '../../parts/link.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 import { messageState } from '../../states.ts';
 import { afterSend, keepDraft } from './drafts.ts';
 

@@ -6,7 +6,12 @@ import { blockImportRoutes } from '../../../../src/people/imports/routes.ts';
 import { html, type Part, together } from '../../html.ts';
 import { chunksOf, importPage } from '../../imports.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { button, choice, field, filters, form, link, table, time, written } from '../../parts.ts';
+import { filters } from '../../parts/filter-row.ts';
+import { button, choice, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 
 const groupLink = ({ may }: Asked, id: string): Part =>
   may('contacts:read') ? link(`/groups/unsubscribing/${id}`, 'mail of a group') : 'mail of a group';
@@ -102,7 +107,6 @@ const blockImport = importPage({
 export const blockPages: readonly Page[] = [
   {
     path: '/blocks',
-    label: 'Blocks',
     needs: 'blocks:read',
     show: (asked) => list(asked, {}),
     actions: {

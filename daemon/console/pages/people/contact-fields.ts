@@ -3,7 +3,8 @@
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
 import { html, type Part } from '../../html.ts';
 import type { Form } from '../../page.ts';
-import { facts, field } from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { field } from '../../parts/form.ts';
 
 const lines = [
   ['firstName', 'First name'],

@@ -14,21 +14,13 @@ import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { chunksOf, importPage } from '../../imports.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import {
-  addressesIn,
-  button,
-  type Column,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  inWords,
-  link,
-  table,
-  time,
-  written,
-} from '../../parts.ts';
+import { facts, inWords } from '../../parts/facts.ts';
+import { filters } from '../../parts/filter-row.ts';
+import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { type Column, table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { profileFacts, profileFields, profileForm, profileIn } from './contact-fields.ts';
 
@@ -207,7 +199,6 @@ async function change({ ask, params, path }: Asked, given: Form): Promise<string
 export const contactPages: readonly Page[] = [
   {
     path: '/contacts',
-    label: 'Contacts',
     needs: 'contacts:read',
     show: (asked) => list(asked, {}),
     actions: {

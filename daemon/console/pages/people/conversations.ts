@@ -9,19 +9,13 @@ import {
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import {
-  addressesIn,
-  button,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  link,
-  table,
-  time,
-  written,
-} from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { filters } from '../../parts/filter-row.ts';
+import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 
 const urgencies = createConversationInput.shape.urgency.unwrap().options;
@@ -175,7 +169,6 @@ const move = (verb: 'resolve' | 'archive' | 'reopen') =>
 export const conversationPages: readonly Page[] = [
   {
     path: '/conversations',
-    label: 'Conversations',
     needs: 'conversations:read',
     show: (asked) => list(asked, {}),
     actions: { make: written('conversations:write', make, list) },

@@ -5,17 +5,11 @@ import { contactGroupRoutes } from '../../../../src/people/contacts/groups/route
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import {
-  addressesIn,
-  button,
-  facts,
-  field,
-  form,
-  jsonIn,
-  link,
-  table,
-  written,
-} from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { addressesIn, button, field, form, jsonIn } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { written } from '../../parts/written.ts';
 import { contactColumns } from './contacts.ts';
 import { makeUnsubscribing, unsubscribePages, unsubscribeTable } from './unsubscribe-groups.ts';
 
@@ -131,7 +125,6 @@ const members = (verb: 'add' | 'remove') =>
 export const groupPages: readonly Page[] = [
   {
     path: '/groups',
-    label: 'Groups',
     needs: 'contacts:read',
     show: (asked) => list(asked, {}),
     actions: {

@@ -8,18 +8,12 @@ import type { Member } from '../../../../src/access/members/schema.ts';
 import { roles } from '../../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import {
-  button,
-  check,
-  choice,
-  facts,
-  field,
-  form,
-  link,
-  table,
-  time,
-  written,
-} from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { button, check, choice, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { domainsWithoutMail } from './mail-domains.ts';
 
@@ -204,7 +198,6 @@ const change = (asks: string, bodyOf: (given: Form) => object) =>
 export const memberPages: readonly Page[] = [
   {
     path: '/people',
-    label: 'People',
     needs: 'members:read',
     show: (asked) => list(asked, {}),
     actions: {

@@ -7,20 +7,13 @@ import type { AddResult, Member } from '../../../../src/consent/opt-in/schema.ts
 import type { UnsubscribeGroup } from '../../../../src/people/unsubscribe-groups/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import {
-  addressesIn,
-  button,
-  check,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  link,
-  table,
-  time,
-  written,
-} from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { filters } from '../../parts/filter-row.ts';
+import { addressesIn, button, check, choice, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 
 const results: Readonly<Record<AddResult, string>> = {

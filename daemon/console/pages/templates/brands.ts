@@ -3,7 +3,11 @@ import { brandRoutes } from '../../../../src/content/brands/routes.ts';
 import type { Brand } from '../../../../src/content/brands/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { button, field, form, link, table, time, written } from '../../parts.ts';
+import { button, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { written } from '../../parts/written.ts';
 
 const logos = { logoUrl: 'Logo', logoDarkUrl: 'Logo on dark', iconUrl: 'Icon' };
 const addressLines = {
@@ -119,7 +123,6 @@ function changeOf(given: Form): object {
 export const brandPages: readonly Page[] = [
   {
     path: '/brands',
-    label: 'Brands',
     needs: 'brands:read',
     show: (asked) => list(asked, {}),
     actions: {

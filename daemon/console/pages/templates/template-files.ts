@@ -6,7 +6,9 @@ import type { WorkspaceView } from '../../../../src/content/templates/workspace/
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { button, field, form, link, written } from '../../parts.ts';
+import { button, field, form } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { written } from '../../parts/written.ts';
 
 const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
 const editorOf = (asked: Asked, path: string) => withQuery(`${ownPath(asked)}/edit`, { path });

@@ -3,7 +3,10 @@ import { workspaceRoutes } from '../../../../src/content/templates/workspace/rou
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
-import { button, link, table, time } from '../../parts.ts';
+import { button } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
 
 /** Most lines on a page, over all files of a commit. */
 const mostLines = 4_000;

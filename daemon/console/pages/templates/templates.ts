@@ -5,21 +5,13 @@ import type { Rendered, TemplateVersion } from '../../../../src/content/template
 import type { Download } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Form, Page, View } from '../../page.ts';
-import {
-  button,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  jsonIn,
-  type List,
-  link,
-  orAgain,
-  table,
-  time,
-  written,
-} from '../../parts.ts';
+import { facts } from '../../parts/facts.ts';
+import { filters } from '../../parts/filter-row.ts';
+import { button, choice, field, form, jsonIn } from '../../parts/form.ts';
+import { link } from '../../parts/link.ts';
+import { type List, table } from '../../parts/table.ts';
+import { time } from '../../parts/times.ts';
+import { orAgain, written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { filePages } from './template-files.ts';
 import { historyPages } from './template-history.ts';
@@ -164,11 +156,10 @@ async function render(asked: Asked): Promise<View> {
     command: `svc templates render ${asked.params['id']}`,
     request: `POST /v1/templates/${asked.params['id']}/render`,
   });
-  const view = await orAgain(
+  return orAgain(
     async () => draw(result(asked, await rendered(asked))),
     (problem) => draw(problem),
   );
-  return typeof view === 'string' ? draw(null) : view;
 }
 
 async function look(asked: Asked): Promise<Download> {
@@ -187,7 +178,6 @@ const act = (verb: 'publish' | 'archive' | 'duplicate'): Action => ({
 export const templatePages: readonly Page[] = [
   {
     path: '/templates',
-    label: 'Templates',
     needs: 'templates:read',
     show: (asked) => list(asked, {}),
     actions: {

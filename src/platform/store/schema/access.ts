@@ -176,6 +176,10 @@ create table console_sessions (
   longest_ms bigint,
   -- Form that awaits a proof, encrypted by the token of the session, and its time.
   kept_input text, kept_at bigint,
+  -- Sentence about the last action, encrypted likewise; the next page shows it.
+  toast text,
+  -- Secret that can be seen for ten minutes: hash of its id, the secret encrypted likewise, its time.
+  secret_id text, secret text, secret_at bigint,
   created_at bigint not null,
   last_seen_at bigint not null
 ) ${clustered};

@@ -1,0 +1,155 @@
+// The areas of the console in their groups. An area has pages, of which a session sees those that
+// it may read: the first opens from the navigation, the others from a row of tabs.
+import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
+import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
+import { ServiceError } from '../../src/platform/errors.ts';
+import { Refusal } from './api.ts';
+import type { Asked, Page } from './page.ts';
+import type { IconName } from './parts/icon.ts';
+
+interface Place {
+  path: string;
+  label: string;
+}
+
+export interface Area {
+  label: string;
+  icon: IconName;
+  places: readonly Place[];
+  /** What waits for a person, such as "2 waiting". */
+  waiting?: string | undefined;
+}
+
+export interface Group {
+  /** Null for the areas above all groups. */
+  title: string | null;
+  areas: readonly Area[];
+}
+
+const area = (label: string, icon: IconName, ...places: readonly string[]): Area => ({
+  label,
+  icon,
+  places: places.map((place) => {
+    const [path = '', own = label] = place.split(' = ');
+    return { path, label: own };
+  }),
+});
+
+const groups: readonly Group[] = [
+  { title: null, areas: [area('Overview', 'overview', '')] },
+  {
+    title: 'Inbox',
+    areas: [area('All mailboxes', 'menu', '/mailboxes'), area('Approvals', 'approve', '/review')],
+  },
+  {
+    title: 'Send',
+    areas: [
+      area('Campaigns', 'send', '/campaigns'),
+      area('Templates & brand', 'template', '/templates = Templates', '/brands = Brands'),
+      area('Messages', 'list', '/messages'),
+    ],
+  },
+  {
+    title: 'People',
+    areas: [
+      area('Contacts', 'people', '/contacts', '/conversations = Conversations'),
+      area('Groups & consent', 'group', '/groups'),
+      area('Blocked', 'blocked', '/blocks'),
+    ],
+  },
+  {
+    title: 'Delivery',
+    areas: [
+      area('Domains & senders', 'domain', '/domains = Domains', '/senders = Senders'),
+      area('Reports', 'report', '/usage'),
+      area('Queue', 'clock', '/queue'),
+    ],
+  },
+  {
+    title: 'Build',
+    areas: [
+      area('API keys', 'key', '/keys'),
+      area('Webhooks', 'webhook', '/webhooks'),
+      area('Extensions', 'extension', '/extensions'),
+    ],
+  },
+];
+
+const settings = area(
+  'Settings',
+  'settings',
+  '/organization = Organization',
+  '/people = People',
+  '/account = My account',
+);
+
+const mostMailboxes = 8;
+const mostCounted = 10;
+
+/** Returns whether a page lies at a path or below it. */
+export function isAt(here: string, path: string): boolean {
+  return here === path || (path !== '' && here.startsWith(`${path}/`));
+}
+
+/** Returns the part of an area that a session may see; null for none of its pages. */
+function seen(pages: readonly Page[], { may }: Asked, { places, ...own }: Area): Area | null {
+  const allowed = places.filter(({ path }) => {
+    const page = pages.find((one) => one.path === path);
+    return page && (page.needs === null || may(page.needs));
+  });
+  return allowed.length > 0 ? { ...own, places: allowed } : null;
+}
+
+const present = (areas: readonly (Area | null)[]) => areas.filter((one) => one !== null);
+
+/** Returns null for what is too much to ask now: a page stands without its counts. */
+async function orNone<Value>(asking: Promise<Value>): Promise<Value | null> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+/** Returns the mailboxes of a session as areas. */
+async function mailboxes({ ask }: Asked): Promise<Area[]> {
+  const found = await orNone(ask(mailboxRoutes.list, { query: { limit: mostMailboxes } }));
+  return (found?.items ?? []).map(({ id, slug, displayName }) => ({
+    label: displayName || slug,
+    icon: 'inbox',
+    places: [{ path: `/mailboxes/${id}`, label: displayName || slug }],
+  }));
+}
+
+/** Returns how many proposals wait, in words. */
+async function proposals({ ask }: Asked): Promise<string | undefined> {
+  const query = { state: 'proposed', limit: mostCounted };
+  const found = await orNone(ask(mailboxActionRoutes.listAll, { query }));
+  if (!found || found.items.length === 0) return undefined;
+  return `${found.items.length}${found.nextCursor === null ? '' : '+'}`;
+}
+
+export interface Navigation {
+  groups: readonly Group[];
+  settings: Area | null;
+}
+
+/** Returns the areas that a session may see, with its mailboxes and what waits for a person. */
+export async function navigationOf(pages: readonly Page[], asked: Asked): Promise<Navigation> {
+  const isReader = asked.may('mailboxes:read');
+  const [boxes, waiting] = isReader
+    ? await Promise.all([mailboxes(asked), proposals(asked)])
+    : [[], undefined];
+  const shown = groups.map(({ title, areas }) => {
+    const own = present(areas.map((one) => seen(pages, asked, one)));
+    if (title !== 'Inbox' || own.length === 0) return { title, areas: own };
+    const [all, approvals] = own;
+    const inbox = present([...boxes, all ?? null, approvals ? { ...approvals, waiting } : null]);
+    return { title, areas: inbox };
+  });
+  return {
+    groups: shown.filter(({ areas }) => areas.length > 0),
+    settings: seen(pages, asked, settings),
+  };
+}

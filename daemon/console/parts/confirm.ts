@@ -1,0 +1,49 @@
+// The question before an action that destroys: it opens without a script, says what goes, and lets
+// the person type the name where nothing brings the thing back.
+import { Refusal } from '../api.ts';
+import { html, type Part } from '../html.ts';
+import type { Asked, Form } from '../page.ts';
+import { hidden } from './form.ts';
+
+interface Confirmed {
+  action: string;
+  /** Label of both buttons, such as "Delete the domain". */
+  label: string;
+  /** The question, such as "Delete acme.example?" */
+  question: string;
+  /** What goes with it, and what stays. */
+  goes: Part;
+  fields?: Readonly<Record<string, string>>;
+  /** Further fields of the form, which a person fills. */
+  more?: Part;
+  /** Name that the person types; the action checks it by `requireTyped`. */
+  typedName?: string;
+  /** Path below `/console` that it posts to, if it is of another page. */
+  path?: string;
+  /** Classes of the button that opens the question. */
+  look?: string;
+}
+
+const field = 'typed';
+
+/** Draws a button that opens a question, whose form posts the action. */
+export function confirmed(asked: Asked, given: Confirmed): Part {
+  const { action, label, question, goes, fields = {}, more, typedName, path, look } = given;
+  const id = ['sure', action, ...Object.values(fields)].join('-').replaceAll(/[^\w-]/g, '');
+  return html`<button type="button" class=${`btn ${look ?? 'bad'}`} popovertarget=${id}>${label} …</button>
+    <div popover="auto" id=${id} role="dialog" aria-labelledby=${`h-${id}`}><h2 id=${`h-${id}`}>${question}</h2>
+      <p>${goes}</p>
+      <form method="post" action=${path && `/console${path}`}>${hidden(asked, action, fields)}${more}
+        ${typedName !== undefined && html`<label class="field"><span>Type <b>${typedName}</b> to confirm</span> <input name=${field} required autocomplete="off" /></label>`}
+        <div class="row"><button type="button" class="btn" popovertarget=${id} popovertargetaction="hide">Keep it</button>
+          <button class="btn bad sure">${label}</button></div></form>
+    </div>`;
+}
+
+/** Checks the name that a person typed. @throws Refusal that names the field */
+export function requireTyped(given: Form, name: string): void {
+  if (given[field]?.trim() === name) return;
+  const problem = `type "${name}" to confirm`;
+  const message = `Nothing was done: ${problem}.`;
+  throw new Refusal(422, { message, fields: { [field]: [problem] } }, '');
+}

@@ -1,0 +1,83 @@
+// Lists as tables, with links to further pages. On a phone each row is a card.
+import { withQuery } from '../api.ts';
+import { html, type Part, together } from '../html.ts';
+import type { Asked } from '../page.ts';
+
+/** A page of a list, as the API answers it. */
+export interface List<Item> {
+  items: readonly Item[];
+  pagination?: { page: number; limit: number; total: number; totalPages: number };
+  nextCursor?: string | null;
+}
+
+interface NamedColumn<Item> {
+  head: string;
+  cell(item: Item): Part;
+  /** Stands at the right edge of its column. */
+  isNumber?: boolean;
+  /** Takes a whole line on a phone; the first column does. */
+  isWide?: boolean;
+}
+
+/** Column of a table: the head, and the cell of an item. */
+export type Column<Item> = NamedColumn<Item> | readonly [head: string, cell: (item: Item) => Part];
+
+function named<Item>(column: Column<Item>, at: number): NamedColumn<Item> {
+  const own = 'head' in column ? column : { head: column[0], cell: column[1] };
+  return { isWide: at === 0, ...own };
+}
+
+const classOf = ({ isNumber, isWide }: NamedColumn<never>) =>
+  [isNumber && 'num', isWide && 'wide'].filter(Boolean).join(' ') || undefined;
+
+/** Draws a list as a table. `empty` stands in its place if no item is there. */
+export function table<Item>(
+  asked: Asked,
+  list: List<Item>,
+  columns: readonly Column<Item>[],
+  empty: Part,
+): Part {
+  if (list.items.length === 0) {
+    const sentence = typeof empty === 'string' ? emptyState(empty) : empty;
+    return together(sentence, pager(asked, list));
+  }
+  const all = columns.map(named);
+  const row = (item: Item) =>
+    html`<tr>${all.map(
+      (column) =>
+        html`<td class=${classOf(column)} data-l=${column.isWide ? undefined : column.head}>${column.cell(item)}</td>`,
+    )}</tr>`;
+  return html`<div class="list-box"><div class="scroll" tabindex="0" role="region" aria-label=${`Table: ${all.map(({ head }) => head).join(', ')}`}><table class="rows">
+      <thead><tr>${all.map((column) => html`<th scope="col" class=${column.isNumber ? 'num' : undefined}>${column.head}</th>`)}</tr></thead>
+      <tbody>${list.items.map(row)}</tbody>
+    </table></div>${pager(asked, list)}</div>`;
+}
+
+/** Draws what stands in the place of an empty list, and what to do about it. */
+export function emptyState(sentence: Part, action: Part = null): Part {
+  return html`<div class="none"><p>${sentence}</p>${action && html`<div class="picks">${action}</div>`}</div>`;
+}
+
+function pager({ path, query }: Asked, { pagination, nextCursor }: List<unknown>): Part {
+  const to = (changes: Record<string, unknown>) =>
+    `/console${path}${withQuery('', { ...query, ...changes }) || '?'}`;
+  const step = (href: string, rel: string, label: string) =>
+    html`<a class="btn" href=${href} rel=${rel}>${label}</a>`;
+  if (nextCursor) {
+    return html`<nav class="pager" aria-label="Pages"><span class="right">${step(to({ cursor: nextCursor }), 'next', 'Next page')}</span></nav>`;
+  }
+  if (!pagination) return null;
+  const { page, limit, totalPages, total } = pagination;
+  if (page > totalPages && total > 0) {
+    const last = html`<a href=${to({ page: totalPages })}>Go to the last page</a>`;
+    return html`<p class="pager"><span>The list ends with page ${totalPages}.</span> ${last}</p>`;
+  }
+  if (totalPages <= 1) return null;
+  const first = (page - 1) * limit + 1;
+  const last = Math.min(total, page * limit);
+  return html`<nav class="pager" aria-label="Pages">
+    <span>${first.toLocaleString('en')} to ${last.toLocaleString('en')} of ${total.toLocaleString('en')}</span>
+    <span class="right">${page > 1 && step(to({ page: page - 1 }), 'prev', 'Previous')}
+    ${page < totalPages && step(to({ page: page + 1 }), 'next', 'Next')}</span>
+  </nav>`;
+}

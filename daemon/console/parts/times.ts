@@ -1,0 +1,69 @@
+// Times and figures as people say them.
+import { dayAfter, dayIn, wallTimeIn } from '../../../src/platform/runtime/calendar.ts';
+import { html, type Part, withClock } from '../html.ts';
+
+const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+/** A day of another year than today's begins with it. */
+const yearOf = (day: string) => day.slice(0, 4);
+const noValue = '–';
+
+/** Returns a day such as `2026-11-23` in words: "Mon 23 November". */
+export function dayInWords(day: string, today: string): string {
+  if (day === today) return 'today';
+  if (day === dayAfter(today, -1)) return 'yesterday';
+  if (day === dayAfter(today)) return 'tomorrow';
+  const at = new Date(`${day}T00:00:00Z`);
+  const words = `${at.getUTCDate()} ${months[at.getUTCMonth()]}`;
+  if (yearOf(day) !== yearOf(today)) return `${words} ${yearOf(day)}`;
+  return `${weekdays[at.getUTCDay()]} ${words}`;
+}
+
+/** Draws an instant in the time zone of the organization; exact and with its zone on hover. */
+export function time(at: string): Part {
+  return withClock(({ timezone, now }) => {
+    const [day = '', minute = ''] = wallTimeIn(timezone, Date.parse(at)).split(' ');
+    const words = `${dayInWords(day, dayIn(timezone, now))}, ${minute}`;
+    const exact = `${day} ${minute} ${timezone}, ${at.slice(0, 19).replace('T', ' ')} UTC`;
+    return html`<time datetime=${at} title=${exact}>${words}</time>`;
+  });
+}
+
+/** Returns a rate in percent: "97.6 %". */
+export function percent(rate: number | null): string {
+  return rate === null ? noValue : `${(rate * 100).toFixed(1)} %`;
+}
+
+/** Returns a number with its thousands apart. */
+export function counted(value: number): string {
+  return value.toLocaleString('en');
+}
+
+/** A change of a figure: how to say it, and whether it is for the better. */
+export interface Change {
+  by: string;
+  tone: 'up' | 'down' | 'flat';
+}
+
+/**
+ * Returns the change of a count against the period before, in percent; undefined where nothing was
+ * before.
+ */
+export function change(now: number, before: number): Change | undefined {
+  if (before === 0) return undefined;
+  const by = Math.round(((now - before) / before) * 100);
+  return { by: `${by < 0 ? '−' : '+'}${counted(Math.abs(by))} %`, tone: 'flat' };
+}

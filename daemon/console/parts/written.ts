@@ -1,0 +1,42 @@
+// Actions of forms that are drawn again with the error if the API refuses.
+import type { Right } from '../../../src/core/api/route.ts';
+import { refusalOf } from '../api.ts';
+import { html, type Part } from '../html.ts';
+import type { Action, Asked, Form, Outcome, View } from '../page.ts';
+
+/** Runs an action of a form; draws the form again with the error if the API refuses. */
+export async function orAgain<Result extends Outcome>(
+  act: () => Promise<Result>,
+  draw: (problem: Part) => Promise<View> | View,
+): Promise<Result | View> {
+  try {
+    return await act();
+  } catch (error) {
+    const { message, status } = refusalOf(error);
+    return {
+      ...(await draw(html`<p class="problem" role="alert">${message}</p>`)),
+      status,
+    };
+  }
+}
+
+/**
+ * Returns an action. If the API refuses it, the form is drawn again with the values and the error.
+ * `asks` says before which act a fresh proof is asked for.
+ */
+export function written(
+  needs: Right | null,
+  act: (asked: Asked, given: Form) => Promise<Outcome>,
+  draw: (asked: Asked, given: Form, problem: Part) => Promise<View> | View,
+  asks?: string,
+): Action {
+  return {
+    needs,
+    ...(asks !== undefined && { asks }),
+    run: (asked, given) =>
+      orAgain(
+        () => act(asked, given),
+        (problem) => draw(asked, given, problem),
+      ),
+  };
+}
