@@ -78,7 +78,7 @@ export function together(...parts: Part[]): VNode {
 /** Time of a page: the zone of the organization, and the time when it is drawn. */
 export interface Clock {
   timezone: string;
-  /** ms since 1970. */
+  /** Time in ms since 1970. */
   now: number;
 }
 

@@ -1,7 +1,5 @@
 // The frame around every page: the areas, the head, the toast, and the command and request that do
 // the same. On a phone the areas open from a bar at the bottom.
-import { placesOf } from '../../src/access/members/persons.ts';
-import { findOrganizations } from '../../src/access/organizations/queries.ts';
 import type { Toast } from '../../src/access/sessions/after-action.ts';
 import { urlAt } from '../../src/platform/net/network-address.ts';
 import type { AssetUrls } from './assets.ts';
@@ -10,15 +8,16 @@ import { type Area, type Group, isAt, type Navigation, navigationOf } from './na
 import type { Asked, Page, View } from './page.ts';
 import { hidden } from './parts/form.ts';
 import { icon } from './parts/icon.ts';
+import { type Organization, organizationsOf } from './person/person.ts';
 
-/** A page and what stands around it for its session. */
+/** A page and the parts around the page. */
 interface Framed {
   asked: Asked;
   view: View;
   navigation: Navigation;
   toast: Toast | null;
-  /** Other organizations of the person. */
-  organizations: readonly { id: string; name: string }[];
+  /** Further organizations of the person. */
+  organizations: readonly Organization[];
 }
 
 function documentOf(assets: AssetUrls, title: string, body: Part): string {
@@ -39,7 +38,7 @@ function documentOf(assets: AssetUrls, title: string, body: Part): string {
 
 const initialOf = (name: string) => [...name.trim()][0]?.toUpperCase() ?? '·';
 
-/** Returns the area of a page: the one with the longest path above it. */
+/** Returns the area with the longest path above a page. */
 function areaOf({ groups, settings }: Navigation, here: string): Area | undefined {
   const all = [...groups.flatMap(({ areas }) => areas), ...(settings ? [settings] : [])];
   const depth = ({ places }: Area) =>
@@ -68,7 +67,7 @@ function groupOf({ title, areas }: Group, current: Area | undefined): Part {
 
 const captured = 'Mail is captured: nothing leaves this machine (delivery.mode).';
 
-/** Draws the areas at the side. On a phone they are a popover that the bar below opens. */
+/** Draws the areas at the side: a popover on a phone, opened by the bar below. */
 function side(framed: Framed, current: Area | undefined): Part {
   const { asked, navigation } = framed;
   const { organization } = asked.session;
@@ -86,7 +85,7 @@ function nameOf({ caller: { by, keyName } }: Asked): string {
   return by.kind === 'operator' ? 'operator' : (keyName ?? by.kind);
 }
 
-/** Draws who is signed in, with a menu: organizations, the account, and the way out. */
+/** Draws the name of the caller with a menu: organizations, the account, the way out. */
 function me({ asked, navigation: { settings }, organizations }: Framed, current?: Area): Part {
   const { caller, formToken } = asked;
   const { kind } = caller.by;
@@ -97,7 +96,7 @@ function me({ asked, navigation: { settings }, organizations }: Framed, current?
   const setting =
     settings &&
     html` · <a href=${`/console${settings.places[0]?.path}`} aria-current=${here}>Settings</a>`;
-  const other = ({ id, name: called }: { id: string; name: string }) =>
+  const other = ({ id, name: called }: Organization) =>
     html`<form method="post" action="/console/switch">
       <input type="hidden" name="_form" value=${formToken} /><input type="hidden" name="organization" value=${id} />
       <button class="btn">${called}</button></form>`;
@@ -159,7 +158,7 @@ function tabs({ asked: { path } }: Framed, current: Area | undefined): Part {
   )}</nav>`;
 }
 
-/** Draws the sentence about the last action, and the button that takes it back. */
+/** Draws the sentence about the last action, and the button to undo the action. */
 function toastOf({ asked, toast }: Framed): Part {
   if (!toast) return null;
   const { said, undo } = toast;
@@ -178,19 +177,6 @@ function bodyOf(framed: Framed): Part {
     <main id="main" class=${isBare ? 'page bare' : 'page'} tabindex="-1" data-live=${live} data-about=${about} data-drawn=${live && asked.now} data-in=${asked.caller.organizationId}>
       ${!isBare && head(framed, current)}${!isBare && tabs(framed, current)}${view.body}${!isBare && asCommand(view, asked)}</main>
   </div>${toastOf(framed)}</body>`;
-}
-
-/** Returns the other organizations of the person; none for a session that opens no other. */
-async function organizationsOf({ app, caller, session }: Asked): Promise<Framed['organizations']> {
-  const { by, organizationId } = caller;
-  if (by.kind !== 'member' || session.isAlone) return [];
-  const places = await placesOf(app.store.db, by.personId);
-  const ids = places
-    .filter(
-      ({ status, organization_id }) => status === 'active' && organization_id !== organizationId,
-    )
-    .map(({ organization_id }) => organization_id);
-  return ids.length === 0 ? [] : findOrganizations(app.store.db, ids);
 }
 
 /** Draws a page for a session. */

@@ -1,5 +1,5 @@
-// The areas of the console in their groups. An area has pages, of which a session sees those that
-// it may read: the first opens from the navigation, the others from a row of tabs.
+// The areas of the console in groups. Of the pages of an area that a session may read, the first
+// opens from the navigation, all further pages from a row of tabs.
 import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
@@ -16,7 +16,7 @@ export interface Area {
   label: string;
   icon: IconName;
   places: readonly Place[];
-  /** What waits for a person, such as "2 waiting". */
+  /** Number of tasks for a person. */
   waiting?: string | undefined;
 }
 
@@ -86,12 +86,12 @@ const settings = area(
 const mostMailboxes = 8;
 const mostCounted = 10;
 
-/** Returns whether a page lies at a path or below it. */
+/** Returns whether a page lies at or below a path. */
 export function isAt(here: string, path: string): boolean {
   return here === path || (path !== '' && here.startsWith(`${path}/`));
 }
 
-/** Returns the part of an area that a session may see; null for none of its pages. */
+/** Returns an area with the pages for a session; null without such a page. */
 function seen(pages: readonly Page[], { may }: Asked, { places, ...own }: Area): Area | null {
   const allowed = places.filter(({ path }) => {
     const page = pages.find((one) => one.path === path);
@@ -102,7 +102,7 @@ function seen(pages: readonly Page[], { may }: Asked, { places, ...own }: Area):
 
 const present = (areas: readonly (Area | null)[]) => areas.filter((one) => one !== null);
 
-/** Returns null for what is too much to ask now: a page stands without its counts. */
+/** Returns null after a refusal: a page stands without counts. */
 async function orNone<Value>(asking: Promise<Value>): Promise<Value | null> {
   try {
     return await asking;
@@ -135,7 +135,7 @@ export interface Navigation {
   settings: Area | null;
 }
 
-/** Returns the areas that a session may see, with its mailboxes and what waits for a person. */
+/** Returns the areas for a session, with mailboxes and counts of tasks. */
 export async function navigationOf(pages: readonly Page[], asked: Asked): Promise<Navigation> {
   const isReader = asked.may('mailboxes:read');
   const [boxes, waiting] = isReader

@@ -58,7 +58,9 @@ it('fields have the edge of the test, and words break only in code and facts', (
 });
 
 it('has no text below 12 px, and at most 40 KB in files of fewer than 400 lines', () => {
-  const sizes = [...css.matchAll(/font(?:-size)?:[^;}]*?([\d.]+)rem/g)].map(([, size]) => Number(size));
+  const sizes = [...css.matchAll(/font(?:-size)?:[^;}]*?([\d.]+)rem/g)].map(([, size]) =>
+    Number(size),
+  );
   expect(sizes.length).toBeGreaterThan(20);
   expect(sizes.filter((size) => size < 0.75)).toEqual([]);
   expect(css.length).toBeLessThanOrEqual(40_960);

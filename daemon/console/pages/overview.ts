@@ -12,7 +12,7 @@ import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { columnChart } from '../parts/chart.ts';
 import { link } from '../parts/link.ts';
-import { type List } from '../parts/table.ts';
+import type { List } from '../parts/table.ts';
 import { dayInWords, percent } from '../parts/times.ts';
 import { state } from '../states.ts';
 

@@ -1,5 +1,5 @@
-// The question before an action that destroys: it opens without a script, says what goes, and lets
-// the person type the name where nothing brings the thing back.
+// The question before an action destroys: opens without a script, and says which data goes. Where
+// nothing brings the data back, the person types the name.
 import { Refusal } from '../api.ts';
 import { html, type Part } from '../html.ts';
 import type { Asked, Form } from '../page.ts';
@@ -11,14 +11,14 @@ interface Confirmed {
   label: string;
   /** The question, such as "Delete acme.example?" */
   question: string;
-  /** What goes with it, and what stays. */
+  /** Sentence about data that goes, and data that stays. */
   goes: Part;
   fields?: Readonly<Record<string, string>>;
-  /** Further fields of the form, which a person fills. */
+  /** Further fields of the form. */
   more?: Part;
-  /** Name that the person types; the action checks it by `requireTyped`. */
+  /** Name to type; the action checks the typed name by `requireTyped`. */
   typedName?: string;
-  /** Path below `/console` that it posts to, if it is of another page. */
+  /** Path below `/console` of the page with the action; this page if left out. */
   path?: string;
   /** Classes of the button that opens the question. */
   look?: string;
@@ -26,7 +26,7 @@ interface Confirmed {
 
 const field = 'typed';
 
-/** Draws a button that opens a question, whose form posts the action. */
+/** Draws a button that opens a question. The form of the question posts the action. */
 export function confirmed(asked: Asked, given: Confirmed): Part {
   const { action, label, question, goes, fields = {}, more, typedName, path, look } = given;
   const id = ['sure', action, ...Object.values(fields)].join('-').replaceAll(/[^\w-]/g, '');

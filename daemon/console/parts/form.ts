@@ -10,7 +10,7 @@ interface Button {
   isFirst?: boolean;
   /** Key of the keyboard that presses the button. */
   key?: string;
-  /** Path below `/console` that it posts to, if it is of another page. */
+  /** Path below `/console` of the page that has the action; this page if left out. */
   path?: string;
   /** Further classes, such as `plain`. */
   look?: string;

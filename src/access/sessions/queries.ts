@@ -27,7 +27,7 @@ export interface SessionRow {
   kept_at: number | null;
   /** Sentence about the last action, sealed; the next page shows it. */
   toast: string | null;
-  /** Hash of the id of a secret that can be seen for ten minutes, the secret, sealed, and its time. */
+  /** Secret that can be seen for ten minutes: hash of the id, the sealed text, the time. */
   secret_id: string | null;
   secret: string | null;
   secret_at: number | null;

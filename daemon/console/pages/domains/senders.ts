@@ -1,9 +1,9 @@
 // Senders with their rates of the last days, and a single sender.
 import { senderRoutes } from '../../../../src/identity/senders/routes.ts';
 import { proofRoutes } from '../../../../src/outbound/sending/sender-proof/routes.ts';
-import { sparkline } from '../../parts/chart.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Form, Page, View } from '../../page.ts';
+import { sparkline } from '../../parts/chart.ts';
 import { facts } from '../../parts/facts.ts';
 import { filters } from '../../parts/filter-row.ts';
 import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
