@@ -14,10 +14,7 @@ import { type PermissionWorld, permissionWorld } from './permission-world.ts';
 /** Text in which an answer differs, and the reason. */
 type Difference = readonly [text: RegExp, reason: string];
 
-const decided: Difference = [
-  /"decidedBy":\{"kind":"\w+"/,
-  'a member is `user`, a key is `key`',
-];
+const decided: Difference = [/"decidedBy":\{"kind":"\w+"/, 'a member is `user`, a key is `key`'];
 const started: Difference = [/"actorEmail":[^,]*/, 'a run has the address of a member alone'];
 
 const differences: Readonly<Record<string, Difference>> = {
