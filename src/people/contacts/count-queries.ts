@@ -1,6 +1,7 @@
 // All SQL on `contact_counts`: the number of contacts of an organization, in total and by tag. Each
 // transaction that adds or deletes contacts updates it.
 import { foldCase } from '../../platform/runtime/fold-case.ts';
+import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -13,6 +14,15 @@ interface ContactCountRow {
 
 interface CountTables {
   contact_counts: ContactCountRow;
+}
+
+/** A tag with the number of contacts. */
+export interface CountedTag {
+  /** Folded tag. */
+  tag: string;
+  count: number;
+  /** JSON of the tags of the oldest contact with the tag, as they are written. */
+  written: string | null;
 }
 
 const own = ownTables<CountTables>();
@@ -49,4 +59,30 @@ export async function countOfTag(db: Db, organizationId: string, tag = ''): Prom
     .where('tag', '=', foldCase(tag))
     .executeTakeFirst();
   return row?.count ?? 0;
+}
+
+/** Returns a page of the tags in use, in the order of the folded tags. */
+export async function selectTags(
+  db: Db,
+  organizationId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<CountedTag[]> {
+  const { rows } = await sql<CountedTag>`
+    select k.tag, k.count, (select c.tags from contacts c where c.id = (
+      select min(t.contact_id) from contact_tags t
+      where t.organization_id = k.organization_id and t.tag = k.tag)) as written
+    from contact_counts k where k.organization_id = ${organizationId} and k.tag > ''
+    order by k.tag limit ${limit} offset ${offset}`.execute(db);
+  return rows;
+}
+
+/** Counts the tags in use. */
+export async function countTags(db: Db, organizationId: string): Promise<number> {
+  const { count } = await tables<CountTables>(db)
+    .selectFrom('contact_counts')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .where('tag', '>', '')
+    .executeTakeFirstOrThrow();
+  return count;
 }

@@ -17,12 +17,15 @@ import {
   contactNoun,
   contactOutput,
   contactPath,
+  contactTagOutput,
   createContactInput,
   exportQuery,
   listContactsQuery,
+  listTagsQuery,
   tagsInput,
   updateContactInput,
 } from './schema.ts';
+import { listTags } from './tags.ts';
 
 const at = area('contacts', {
   about: 'People who get mail: addresses, tags and fields',
@@ -80,6 +83,13 @@ export const contactRoutes = {
     output: contactOutput,
     throws: [ConflictError],
     run: (app, { caller, params: { id }, body }) => updateContact(app, caller, id, body),
+  }),
+  tags: at.get(`${path}/tags`, {
+    name: 'listContactTags',
+    summary: 'List the tags of contacts, with the number of contacts of each',
+    query: listTagsQuery,
+    output: pageOf(contactTagOutput),
+    run: (app, { caller, query }) => listTags(app, caller, query),
   }),
   tag: at.post(`${path}/{id}/tags`, {
     name: 'addContactTags',

@@ -360,6 +360,16 @@ export const contactOutput = z
   })
   .meta({ id: 'Contact', description: 'A person who gets mail' });
 
+export const listTagsQuery = z.strictObject(pageQuery);
+
+export const contactTagOutput = z
+  .object({
+    tag: z.string().describe('The tag, as the oldest contact with it writes it'),
+    contacts: z.number().describe('Number of contacts with the tag, in any case of letters'),
+  })
+  .meta({ id: 'ContactTag', description: 'A tag that contacts have' });
+
+export type ContactTag = z.output<typeof contactTagOutput>;
 export type ContactStatus = (typeof contactStatuses)[number];
 export type ProfileInput = z.output<typeof profileInput>;
 export type PreferencesInput = z.output<typeof preferencesInput>;
