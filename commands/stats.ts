@@ -8,16 +8,18 @@ import { sparkline } from './base/output/sparkline.ts';
 import { localTime } from './base/output/table-fit.ts';
 import { withSession } from './base/route.ts';
 
-const shown = [
+const breakdowns = ['campaign', 'template', 'sender', 'domain'] as const;
+const figures = [
   ...['sent', 'deliveryRate', 'bounceRate', 'uniqueMessageOpenRate', 'uniqueMessageClickRate'],
-].map((field) => `email.${field}`);
+];
+const shown = figures.map((field) => `email.${field}`);
 const counts = ['emails', 'attempted', 'sent', 'delivered', 'bounced', 'failed', 'complained'];
 const nothing = 'No mail was sent in this time.';
 
 export default class Stats extends BaseCommand {
   static override asksServer = true;
 
-  static override summary = 'Show rates of sent mail by day, hour or recipient domain';
+  static override summary = 'Show rates of sent mail by day, campaign or recipient domain';
 
   static override description =
     'Mail counts on the day of its acceptance, whenever its outcome came. Rates are over ' +
@@ -30,10 +32,13 @@ export default class Stats extends BaseCommand {
       command: 'svc stats --start 2026-01-01 --end 2026-01-31 --by day',
     },
     { description: 'Show the rates by recipient domain', command: 'svc stats --by domain' },
+    { description: 'Show the rates by campaign', command: 'svc stats --by campaign' },
   ];
 
   static override flags = {
-    by: Flags.string({ description: 'Rows of the table: day, hour or domain' }),
+    by: Flags.string({
+      description: 'Rows of the table: day, hour, campaign, template, sender or domain',
+    }),
     start: Flags.string({ description: 'First day (YYYY-MM-DD), or an instant' }),
     end: Flags.string({ description: 'Last day (included whole), or an instant' }),
     ...tableFlags,
@@ -44,13 +49,17 @@ export default class Stats extends BaseCommand {
     await withSession(flags, async (session) => {
       const { usageRoutes } = await import('../src/identity/reputation/routes.ts');
       const dates = given({ startDate: flags.start, endDate: flags.end });
-      const interval = flags.by === 'domain' ? undefined : flags.by;
+      const trait = breakdowns.find((one) => one === flags.by);
+      const interval = trait === undefined ? flags.by : undefined;
       const series = { ...dates, ...given({ interval }) };
       const byTime = await session.ask(usageRoutes.timeseries, { query: series });
-      if (flags.by === 'domain') {
-        const found = await session.ask(usageRoutes.domains, { query: dates });
-        const looks = { rows: found.items, note: periodOf(byTime) };
-        return printList(flags, found, ['domain', ...counts], nothing, looks);
+      if (trait !== undefined) {
+        const found = await session.ask(usageRoutes.breakdown, { query: { by: trait, ...dates } });
+        const rows = found.items.map(({ key, name, ...rest }) => {
+          return { [trait]: name ?? key, ...withPercents(rest) };
+        });
+        const looks = { rows, note: periodOf(byTime) };
+        return printList(flags, found, [trait, ...figures], nothing, looks);
       }
       if (flags.by !== undefined) return printSeries(flags, byTime);
       const stats = await session.ask(usageRoutes.channels, { query: dates });

@@ -180,6 +180,10 @@ async function answer(
   });
   reply.code(status);
   if (route.sendsFile) return fileAnswer(reply, output as FileAnswer);
+  if (route.writesCsv && (request.query as { format?: unknown }).format === 'csv') {
+    reply.header('content-type', 'text/csv; charset=utf-8');
+    return route.writesCsv(output);
+  }
   reply.header('content-type', jsonContentType);
   return JSON.stringify(output);
 }

@@ -28,6 +28,7 @@ import { askForProof } from '../outbound/sending/sender-proof/prove.ts';
 import { findTrackingRecords } from '../outbound/tracking/custom/dns-records.ts';
 import { releaseHosts } from '../outbound/tracking/custom/hosts.ts';
 import type { Logger } from '../platform/runtime/log.ts';
+import { findNames } from '../search/names.ts';
 import { webhookSink } from '../webhooks/deliveries/enqueue.ts';
 
 export const hooks: Hooks = {
@@ -38,6 +39,7 @@ export const hooks: Hooks = {
   equipOrganization: storeFirstNamespace,
   threads: threadHooks,
   findKnownCampaigns,
+  findNames,
   askForProof,
   findLostMails,
   findAddressHolder,

@@ -1422,6 +1422,7 @@ export const rows: Readonly<Record<string, Row>> = {
     body: (_own, serial) => ({ email: `made${serial}@people.example`, tags: ['made'] }),
     sameBody: ({ name }) => ({ email: `c1@${name}.example` }),
   },
+  [`GET ${contacts}/tags`]: { may: readsContacts, gives: 200, query: '?limit=100' },
   [`GET ${contacts}/export`]: { may: readsContacts, gives: 200, query: '?format=ndjson' },
   [`POST ${contacts}/import`]: {
     may: writesContacts,
@@ -1617,6 +1618,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/analytics/channel-stats': { may: readsAnalytics, gives: 200 },
   'GET /v1/analytics/timeseries': { may: readsAnalytics, gives: 200 },
   'GET /v1/analytics/domains': { may: readsAnalytics, gives: 200 },
+  'GET /v1/analytics/breakdown': { may: readsAnalytics, gives: 200, query: '?by=sender' },
 };
 
 /** Returns the path of a row for the own organization, with its parameters filled in. */

@@ -36,9 +36,11 @@ const streams = [
 
 /** Lists without a filter by time. */
 const untimed = [
+  'GET /v1/analytics/breakdown',
   'GET /v1/analytics/domains',
   'GET /v1/campaigns/{id}/runs/{runId}/recipients',
   'GET /v1/contact-groups/{id}/members',
+  'GET /v1/contacts/tags',
   'GET /v1/email/blocks',
   'GET /v1/email/domains/{id}/dmarc-reports',
   'GET /v1/extension-installations',

@@ -299,12 +299,13 @@ function deprecationHeaderNames({ deprecated }: Route): string[] {
 }
 
 /** Returns the success content of a route: JSON, a stream of text, or a file. */
-function contentOf({ streams, sendsFile, output }: Route, book: SchemaBook): Content {
+function contentOf({ streams, sendsFile, output, writesCsv }: Route, book: SchemaBook): Content {
   if (streams) return contentOfTypes(streams);
   if (sendsFile) {
     return { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
   }
-  return { 'application/json': { schema: book.schemaOf(output) } };
+  const json = { 'application/json': { schema: book.schemaOf(output) } };
+  return writesCsv ? { ...json, ...contentOfTypes(['text/csv']) } : json;
 }
 
 function responsesOf(

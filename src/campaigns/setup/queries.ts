@@ -109,3 +109,12 @@ export const newestCampaignNames = own.all((db, organizationId: string, limit: n
     .orderBy('id', 'desc')
     .limit(limit),
 );
+
+/** Returns the names of the campaigns of an organization among these ids. */
+export const findCampaignNames = own.all((db, organizationId: string, ids: readonly string[]) =>
+  db
+    .selectFrom('campaigns')
+    .select(['id', 'name'])
+    .where('organization_id', '=', organizationId)
+    .where('id', ...isOneOf(db, ids)),
+);

@@ -177,3 +177,12 @@ export const newestTemplateNames = own.all((db, organizationId: string, limit: n
     .orderBy('id', 'desc')
     .limit(limit),
 );
+
+/** Returns the names of the templates of an organization among these ids. */
+export const findTemplateNames = own.all((db, organizationId: string, ids: readonly string[]) =>
+  db
+    .selectFrom('templates')
+    .select(['id', 'name'])
+    .where('organization_id', '=', organizationId)
+    .where('id', ...isOneOf(db, ids)),
+);

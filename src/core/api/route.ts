@@ -195,6 +195,8 @@ export interface RouteParts<
   /** Dotted paths of secrets in the answer, which no later answer shows. */
   shownOnce?: readonly string[];
   output: Output;
+  /** Writes the answer as CSV, over HTTP, for requests with `format=csv`. */
+  writesCsv?(answer: z.input<Output>): string;
   run(
     app: App,
     request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
@@ -249,6 +251,7 @@ export interface Route {
   readonly dryRun?: DryRun;
   readonly shownOnce?: readonly string[];
   readonly output: z.ZodType;
+  readonly writesCsv?: (answer: unknown) => string;
   readonly errors?: readonly number[];
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;
 }

@@ -5,17 +5,27 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { shardOf } from '../../platform/store/shards.ts';
 import { dayOf, hourOf, type Tally } from './metrics.ts';
-import { domainCounts, hourCounts, selectCountedDomains } from './queries.ts';
+import {
+  type Breakdown,
+  breakdownCounts,
+  breakdowns,
+  type CountedDay,
+  hourCounts,
+  selectCountedNames,
+} from './queries.ts';
 
 /**
- * Most recipient domains of an organization and day with separate counters; the first domains of
- * the day get them. Each daemon may add as many.
+ * Most names of a trait, organization and day with separate counters; the first names of the day
+ * get them. Each daemon may add as many.
  */
-const mostDomains = 200;
-/** Name of the counter of all other domains of the day. */
-const otherDomains = '*';
-/** Number of pairs of organization and day with domains in memory. */
-const mostRemembered = 256;
+const mostNames = 200;
+/** Name of the counter of all further names of the day. */
+export const otherNames = '*';
+/** Number of days of traits with names in memory. */
+const mostRemembered = 1_024;
+
+/** Traits of mail: each the name of a counter, or undefined for mail without the trait. */
+export type Traits = Readonly<Partial<Record<Breakdown, string | undefined>>>;
 
 /** A change to count. */
 export interface Observation {
@@ -25,12 +35,15 @@ export interface Observation {
    * that time.
    */
   acceptedAt: number;
-  /** Domain of the recipient; null for counts of a message. */
-  domain: string | null;
   counts: Readonly<Partial<Tally>>;
+  /**
+   * Traits of the mail. Counts of a message have the domain of the first recipient; received mail
+   * has no traits.
+   */
+  traits: Traits;
 }
 
-/** Domains with their own counter, by organization and day. */
+/** Names with a separate counter, by trait, organization and day. */
 const rememberedOf = perApp<App, Map<string, Set<string>>>(() => new Map());
 
 /** Counts a batch at the end of the caller's transaction. */
@@ -42,42 +55,40 @@ export async function countMail(
   if (observations.length === 0) return;
   const shard = shardOf(trx);
   const hours = hourCounts.of(trx);
-  const domains = domainCounts.of(trx);
-  for (const { organizationId, acceptedAt, domain, counts } of observations) {
+  const names = breakdownCounts.of(trx);
+  for (const { organizationId, acceptedAt, counts, traits } of observations) {
     const hour = hourOf(acceptedAt);
     hours.add({ organization_id: organizationId, bucket_start: hour, shard }, counts);
-    if (domain === null) continue;
     const day = dayOf(acceptedAt);
-    const known = rememberedOf(app).get(`${organizationId} ${day}`);
-    // Awaits only if the domains are not in memory: awaiting costs more than counting.
-    const counted = countedDomain(
-      known ?? (await readDomains(app, trx, organizationId, day)),
-      domain,
-    );
-    const ofDay = { organization_id: organizationId, bucket_start: day, domain: counted, shard };
-    domains.add(ofDay, counts);
+    for (const kind of breakdowns) {
+      const name = traits[kind];
+      if (name === undefined) continue;
+      const known = rememberedOf(app).get(`${kind} ${organizationId} ${day}`);
+      // Awaits only if the names are not in memory: awaiting costs more than counting.
+      const counted = countedName(
+        known ?? (await readNames(app, trx, { organizationId, kind, day })),
+        name,
+      );
+      const ofDay = { organization_id: organizationId, kind, bucket_start: day, name: counted };
+      names.add({ ...ofDay, shard }, counts);
+    }
   }
 }
 
-/** Returns the domain, or `*` once the day has `mostDomains`. */
-function countedDomain(known: Set<string>, domain: string): string {
-  if (known.has(domain)) return domain;
-  if (known.size >= mostDomains) return otherDomains;
-  known.add(domain);
-  return domain;
+/** Returns the name, or `*` once the day has `mostNames`. */
+function countedName(known: Set<string>, name: string): string {
+  if (known.has(name)) return name;
+  if (known.size >= mostNames) return otherNames;
+  if (name !== otherNames) known.add(name);
+  return name;
 }
 
-async function readDomains(
-  app: App,
-  trx: Db,
-  organizationId: string,
-  day: number,
-): Promise<Set<string>> {
-  const domains = new Set(await selectCountedDomains(trx, organizationId, day, mostDomains + 1));
-  domains.delete(otherDomains);
+async function readNames(app: App, trx: Db, place: CountedDay): Promise<Set<string>> {
+  const names = new Set(await selectCountedNames(trx, place, mostNames + 1));
+  names.delete(otherNames);
   const all = rememberedOf(app);
   const [oldest] = all.keys();
   if (all.size >= mostRemembered && oldest !== undefined) all.delete(oldest);
-  all.set(`${organizationId} ${day}`, domains);
-  return domains;
+  all.set(`${place.kind} ${place.organizationId} ${place.day}`, names);
+  return names;
 }

@@ -1,8 +1,12 @@
-// All SQL on `counters` and `domain_counters`. Reads and writes rows, decides nothing.
+// All SQL on `counters` and `breakdown_counters`. Reads and writes rows, decides nothing.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { metrics, type Tally } from './metrics.ts';
+
+/** Traits of mail by which it is counted: the recipient domain, or the origin. */
+export const breakdowns = ['campaign', 'template', 'sender', 'domain'] as const;
+export type Breakdown = (typeof breakdowns)[number];
 
 export interface CounterRow extends Tally {
   organization_id: string;
@@ -11,7 +15,7 @@ export interface CounterRow extends Tally {
 
 interface CounterTables {
   counters: CounterRow & { shard: number };
-  domain_counters: CounterRow & { domain: string; shard: number };
+  breakdown_counters: CounterRow & { kind: Breakdown; name: string; shard: number };
 }
 
 const own = ownTables<CounterTables>();
@@ -29,29 +33,36 @@ export const hourCounts = own.counter(
   metrics,
 );
 
-/** Counter of mail by recipient domain and day. Hot. */
-export const domainCounts = own.counter(
-  'domain_counters',
-  ['organization_id', 'bucket_start', 'domain', 'shard'],
+/** Counter of mail by a trait and day. Hot. */
+export const breakdownCounts = own.counter(
+  'breakdown_counters',
+  ['organization_id', 'kind', 'bucket_start', 'name', 'shard'],
   metrics,
 );
 
-/** Lists the domains with a separate counter on this day, at most `limit`. */
-export async function selectCountedDomains(
+/** Place of counters of a trait: an organization and a day. */
+export interface CountedDay {
+  organizationId: string;
+  kind: Breakdown;
+  day: number;
+}
+
+/** Lists the names with a separate counter on this day, at most `limit`. */
+export async function selectCountedNames(
   db: Db,
-  organizationId: string,
-  day: number,
+  { organizationId, kind, day }: CountedDay,
   limit: number,
 ): Promise<string[]> {
   const rows = await tables<CounterTables>(db)
-    .selectFrom('domain_counters')
-    .select('domain')
+    .selectFrom('breakdown_counters')
+    .select('name')
     .distinct()
     .where('organization_id', '=', organizationId)
+    .where('kind', '=', kind)
     .where('bucket_start', '=', day)
     .limit(limit)
     .execute();
-  return rows.map(({ domain }) => domain);
+  return rows.map(({ name }) => name);
 }
 
 const summed = metrics.map((metric) =>
@@ -86,22 +97,24 @@ export function selectCounters(
     .execute();
 }
 
-/** Adds up counts by recipient domain, the most emails first. */
-export function sumByDomain(
+/** Adds up counts by a trait, the most emails first. */
+export function sumBy(
   db: Db,
   organizationId: string,
+  kind: Breakdown,
   range: Range,
   limit: number,
-): Promise<(Tally & { domain: string })[]> {
+): Promise<(Tally & { name: string })[]> {
   return tables<CounterTables>(db)
-    .selectFrom('domain_counters')
-    .select(['domain', ...summed])
+    .selectFrom('breakdown_counters')
+    .select(['name', ...summed])
     .where('organization_id', '=', organizationId)
+    .where('kind', '=', kind)
     .where('bucket_start', '>=', range.from)
     .where('bucket_start', '<', range.to)
-    .groupBy('domain')
+    .groupBy('name')
     .orderBy('emails', 'desc')
-    .orderBy('domain')
+    .orderBy('name')
     .limit(limit)
     .execute();
 }

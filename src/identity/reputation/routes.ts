@@ -1,6 +1,8 @@
 // The HTTP operations on usage and analytics (specification 4.8).
 import { area } from '../../core/api/area.ts';
 import {
+  breakdownOutput,
+  breakdownQuery,
   channelStatsOutput,
   channelStatsQuery,
   domainStatsOutput,
@@ -10,7 +12,14 @@ import {
   usageOutput,
   usageQuery,
 } from './schema.ts';
-import { channelStats, domainStats, getUsage, timeseries } from './stats.ts';
+import {
+  breakdown,
+  breakdownCsv,
+  channelStats,
+  domainStats,
+  getUsage,
+  timeseries,
+} from './stats.ts';
 
 const usage = area('usage', {
   about: 'Emails sent in a month, and their cost',
@@ -51,5 +60,14 @@ export const usageRoutes = {
     query: domainStatsQuery,
     output: domainStatsOutput,
     run: (app, { caller, query }) => domainStats(app, caller, query),
+  }),
+  breakdown: at.get('/v1/analytics/breakdown', {
+    name: 'getBreakdown',
+    summary: 'Show the results of a range by campaign, template, sender or domain',
+    description: 'The figures are those of the channel stats, for each row.',
+    query: breakdownQuery,
+    output: breakdownOutput,
+    writesCsv: breakdownCsv,
+    run: (app, { caller, query }) => breakdown(app, caller, query),
   }),
 };

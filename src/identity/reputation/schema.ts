@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { wholeNumber } from '../../core/api/pagination.ts';
 import { instant } from '../../core/api/resource-schema.ts';
+import { breakdowns } from './queries.ts';
 
 const mostDomains = 1_000;
 
@@ -49,6 +50,15 @@ export const domainStatsQuery = z.strictObject({
     .meta({ description: 'Number of domains, those with the most emails first' }),
 });
 
+export const breakdownQuery = z.strictObject({
+  by: z.enum(breakdowns).meta({ description: 'Rows of the answer; `domain` is of recipients' }),
+  ...dates,
+  format: z
+    .enum(['json', 'csv'])
+    .default('json')
+    .meta({ description: 'csv: the same rows as CSV, with a line of names' }),
+});
+
 export const usageOutput = z
   .object({
     usage: z
@@ -74,34 +84,28 @@ export const usageOutput = z
   })
   .meta({ id: 'Usage', description: 'Emails of an organization in a month' });
 
+const figures = {
+  sent: z.number().meta({ description: 'Outbound messages accepted in the range' }),
+  deliveryRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
+  uniqueOpenedMessages: z.number().describe('Delivered messages that were opened at least once'),
+  openTrackingEligibleDeliveredMessages: z
+    .number()
+    .describe('Delivered messages with open tracking'),
+  uniqueMessageOpenRate: z
+    .number()
+    .describe('Share of delivered messages with open tracking that were opened, from 0 to 1'),
+  uniqueClickedMessages: z.number().describe('Delivered messages with at least one click'),
+  clickTrackingEligibleDeliveredMessages: z
+    .number()
+    .describe('Delivered messages with click tracking'),
+  uniqueMessageClickRate: z
+    .number()
+    .describe('Share of delivered messages with click tracking that were clicked, from 0 to 1'),
+  bounceRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
+};
+
 export const channelStatsOutput = z
-  .object({
-    email: z
-      .object({
-        sent: z.number().meta({ description: 'Outbound messages accepted in the range' }),
-        deliveryRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
-        uniqueOpenedMessages: z
-          .number()
-          .describe('Delivered messages that were opened at least once'),
-        openTrackingEligibleDeliveredMessages: z
-          .number()
-          .describe('Delivered messages with open tracking'),
-        uniqueMessageOpenRate: z
-          .number()
-          .describe('Share of delivered messages with open tracking that were opened, from 0 to 1'),
-        uniqueClickedMessages: z.number().describe('Delivered messages with at least one click'),
-        clickTrackingEligibleDeliveredMessages: z
-          .number()
-          .describe('Delivered messages with click tracking'),
-        uniqueMessageClickRate: z
-          .number()
-          .describe(
-            'Share of delivered messages with click tracking that were clicked, from 0 to 1',
-          ),
-        bounceRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
-      })
-      .describe('Results of email'),
-  })
+  .object({ email: z.object(figures).describe('Results of email') })
   .meta({ id: 'ChannelStats', description: 'Results of the messages accepted in a range' });
 
 const counts = {
@@ -156,11 +160,45 @@ export const domainStatsOutput = z
       'a day have a counter each',
   });
 
+export const breakdownOutput = z
+  .object({
+    by: z.enum(breakdowns).describe('Trait by which the mail is counted'),
+    items: z
+      .array(
+        z.object({
+          key: z.string().meta({
+            description:
+              'Id of the campaign, template or sender, or the domain; `*`: all without a counter of ' +
+              'their own, and mail from an address that is no sender',
+          }),
+          name: z
+            .string()
+            .nullable()
+            .meta({
+              description:
+                'Name of the campaign or template, address of the sender, or the domain; null for a ' +
+                'deleted resource, and for `*`',
+            }),
+          ...figures,
+        }),
+      )
+      .describe('The most emails first, at most 1,000'),
+  })
+  .meta({
+    id: 'BreakdownStats',
+    description:
+      'Results of the messages accepted on the days (UTC) of a range, by campaign, template, sender ' +
+      'or recipient domain. The first 200 of a day have a counter each. A message to several ' +
+      'domains counts for the domain of the first recipient',
+  });
+
 export type UsageQuery = z.output<typeof usageQuery>;
 export type Usage = z.output<typeof usageOutput>;
 export type ChannelStatsQuery = z.output<typeof channelStatsQuery>;
 export type ChannelStats = z.output<typeof channelStatsOutput>;
 export type TimeseriesQuery = z.output<typeof timeseriesQuery>;
 export type Timeseries = z.output<typeof timeseriesOutput>;
+export type BreakdownQuery = z.output<typeof breakdownQuery>;
+export type BreakdownStats = z.output<typeof breakdownOutput>;
 export type DomainStatsQuery = z.output<typeof domainStatsQuery>;
 export type DomainStats = z.output<typeof domainStatsOutput>;

@@ -8,12 +8,17 @@ import { sumUsage } from '../../access/admission/queries.ts';
 import { getOrganization } from '../../access/organizations/organizations.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { csvRow } from '../../platform/csv/write-csv.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { addTo, dayMs, dayOf, emptyTally, hourMs, metricsOf, type Tally } from './metrics.ts';
+import { otherNames } from './count.ts';
 import { bucketStarts, type Dates, monthOf, rangeOf } from './periods.ts';
-import { type Range, selectCounters, sumByDomain, sumCounters } from './queries.ts';
+import { type Range, selectCounters, sumBy, sumCounters } from './queries.ts';
+import { breakdownOutput } from './schema.ts';
 import type {
+  BreakdownQuery,
+  BreakdownStats,
   ChannelStats,
   ChannelStatsQuery,
   DomainStats,
@@ -91,19 +96,20 @@ export async function channelStats(
   query: ChannelStatsQuery,
 ): Promise<ChannelStats> {
   const range = await rangeFor(app, caller, query);
-  const sums = await sumCounters(app.store.db, caller.organizationId, range);
+  return { email: figuresOf(await sumCounters(app.store.db, caller.organizationId, range)) };
+}
+
+function figuresOf(sums: Tally): ChannelStats['email'] {
   return {
-    email: {
-      sent: sums.accepted,
-      deliveryRate: share(sums.delivered, sums.attempted),
-      uniqueOpenedMessages: sums.opened,
-      openTrackingEligibleDeliveredMessages: sums.open_eligible,
-      uniqueMessageOpenRate: share(sums.opened, sums.open_eligible),
-      uniqueClickedMessages: sums.clicked,
-      clickTrackingEligibleDeliveredMessages: sums.click_eligible,
-      uniqueMessageClickRate: share(sums.clicked, sums.click_eligible),
-      bounceRate: share(sums.bounced, sums.attempted),
-    },
+    sent: sums.accepted,
+    deliveryRate: share(sums.delivered, sums.attempted),
+    uniqueOpenedMessages: sums.opened,
+    openTrackingEligibleDeliveredMessages: sums.open_eligible,
+    uniqueMessageOpenRate: share(sums.opened, sums.open_eligible),
+    uniqueClickedMessages: sums.clicked,
+    clickTrackingEligibleDeliveredMessages: sums.click_eligible,
+    uniqueMessageClickRate: share(sums.clicked, sums.click_eligible),
+    bounceRate: share(sums.bounced, sums.attempted),
   };
 }
 
@@ -150,13 +156,48 @@ export async function domainStats(
 ): Promise<DomainStats> {
   const { from, to } = await rangeFor(app, caller, query);
   const days = { from: dayOf(from), to };
-  const rows = await sumByDomain(app.store.db, caller.organizationId, days, query.limit);
+  const rows = await sumBy(app.store.db, caller.organizationId, 'domain', days, query.limit);
   return {
     items: rows.map((row) => ({
-      domain: row.domain,
+      domain: row.name,
       ...countsOf(row),
       deliveryRate: share(row.delivered, row.attempted),
       bounceRate: share(row.bounced, row.attempted),
     })),
   };
+}
+
+const mostRows = 1_000;
+
+/**
+ * Returns the results of mail by a trait, over whole days (UTC). @throws ValidationError for a bad
+ * range.
+ */
+export async function breakdown(
+  app: App,
+  caller: Caller,
+  { by, ...dates }: Omit<BreakdownQuery, 'format'>,
+): Promise<BreakdownStats> {
+  const { db } = app.store;
+  const { organizationId } = caller;
+  const { from, to } = await rangeFor(app, caller, dates);
+  const rows = await sumBy(db, organizationId, by, { from: dayOf(from), to }, mostRows);
+  const keys = rows.flatMap(({ name }) => (name === otherNames ? [] : name));
+  const names =
+    by === 'domain'
+      ? new Map(keys.map((key) => [key, key]))
+      : await app.hooks.findNames(db, organizationId, by, keys);
+  const items = rows.map((row) => {
+    return { key: row.name, name: names.get(row.name) ?? null, ...figuresOf(row) };
+  });
+  return { by, items };
+}
+
+/** Writes a breakdown as CSV, with a line of names. */
+export function breakdownCsv({ items }: BreakdownStats): string {
+  const columns = Object.keys(breakdownOutput.shape.items.element.shape);
+  const lines = items.map((item) =>
+    Object.values(item).map((value) => (value === null ? null : String(value))),
+  );
+  return [columns, ...lines].map(csvRow).join('');
 }

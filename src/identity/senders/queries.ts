@@ -224,3 +224,12 @@ export async function forgetProofMails(db: Db, before: number, limit: number): P
 }
 
 const lockAddresses = own.lockerOf('proof_addresses', { id: 'folded_email' });
+
+/** Returns the names of the senders of an organization among these ids. */
+export const findSenderNames = own.all((db, organizationId: string, ids: readonly string[]) =>
+  db
+    .selectFrom('senders')
+    .select(['id', 'email as name'])
+    .where('organization_id', '=', organizationId)
+    .where('id', ...isOneOf(db, ids)),
+);

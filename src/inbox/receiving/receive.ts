@@ -119,7 +119,7 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
     copies.map(({ message }) => ({
       organizationId: message.organization_id,
       acceptedAt: message.created_at,
-      domain: null,
+      traits: {},
       counts: { inbound: 1 },
     })),
   );

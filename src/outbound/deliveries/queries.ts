@@ -189,7 +189,7 @@ export const findLeavable = own.all((db, messageIds: readonly string[]) =>
 export const findDeliveryStatuses = own.all((db, messageIds: readonly string[]) =>
   db
     .selectFrom('deliveries')
-    .select(['id', 'message_id', 'status'])
+    .select(['id', 'message_id', 'status', 'domain'])
     .where('message_id', ...isOneOf(db, messageIds)),
 );
 

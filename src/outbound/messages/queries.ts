@@ -176,11 +176,29 @@ export const findListedMessages = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
+const countedColumns = [
+  'id',
+  'organization_id',
+  'from_email',
+  'template_id',
+  'campaign_run_id',
+] as const satisfies readonly (keyof MessageRow)[];
+
+/** Columns by which a message is counted. */
+export type CountedMessageRow = Pick<MessageRow, (typeof countedColumns)[number]>;
+
+/** Finds the columns by which messages are counted. Hot: every end of an attempt asks. */
+export const findCountedMessages = own.all((db, ids: readonly string[]) =>
+  db
+    .selectFrom('messages')
+    .select(countedColumns)
+    .where('id', ...isOneOf(db, ids)),
+);
+
 export type TrackedMessageRow = Pick<MessageRow, (typeof trackedColumns)[number]>;
 
 const trackedColumns = [
-  'id',
-  'organization_id',
+  ...countedColumns,
   'content_id',
   'track_opens',
   'track_clicks',

@@ -1,17 +1,18 @@
 // The four numbers of engagement (specification 2.16). Each counts messages: delivered messages
 // that tracked opens (or clicks), and those that a person then opened (or clicked in). A message is
-// counted once, with the first delivery that arrived, in the hour in which it was accepted. A
-// bounce of the last arrived delivery subtracts the message.
+// counted once, with the first delivery that arrived, in the hour in which it was accepted, and for
+// the domain of the first recipient. A bounce of the last arrived delivery subtracts the message.
 //
 //   open_eligible   tracks opens and arrived          opened   the same, and opened
 //   click_eligible  tracks clicks and arrived         clicked  the same, and clicked
 import type { App } from '../../core/app.ts';
-import { countMail, type Observation } from '../../identity/reputation/count.ts';
+import { countMail, type Observation, type Traits } from '../../identity/reputation/count.ts';
 import type { Tally } from '../../identity/reputation/metrics.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveryStatuses } from '../deliveries/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { findTrackedMessages, type TrackedMessageRow } from '../messages/queries.ts';
+import { traitsOfMessages } from '../messages/traits.ts';
 import { findEngagements } from './queries.ts';
 
 const arrived: readonly MessageStatus[] = ['delivered', 'read', 'complained'];
@@ -56,14 +57,22 @@ function countsOf({ track_opens, track_clicks }: Flags, standing: Standing) {
 /** Returns the observation of a changed message. Null if the numbers stay the same. */
 export function observeCohort(
   message: TrackedMessageRow,
+  traits: Traits,
   before: Standing,
   after: Standing,
 ): Observation | null {
   const counts = cohortChange(message, before, after);
   if (Object.values(counts).every((count) => count === 0)) return null;
   const { organization_id: organizationId, created_at: acceptedAt } = message;
-  return { organizationId, acceptedAt, domain: null, counts };
+  return { organizationId, acceptedAt, traits, counts };
 }
+
+/** Returns the domain of the first recipient. Ids of deliveries are in the order of recipients. */
+export function firstDomain(rows: readonly Pick<DeliveryRow, 'id' | 'domain'>[]): string {
+  return rows.reduce((first, row) => (row.id < first.id ? row : first), rows[0] ?? noRow).domain;
+}
+
+const noRow = { id: '', domain: '' };
 
 /** A delivery with a new status. `had`: whether it had arrived before. */
 export interface Moved {
@@ -81,6 +90,7 @@ export async function countCohorts(app: App, trx: Db, moved: readonly Moved[]): 
   const statuses = Map.groupBy(await findDeliveryStatuses(trx, tracked), (row) => row.message_id);
   const engaged = Map.groupBy(await findEngagements(trx, tracked), (row) => row.message_id);
   const movedOf = Map.groupBy(moved, ({ row }) => row.message_id);
+  const traitsOf = await traitsOfMessages(app, trx, messages);
   const observations = messages.flatMap((message) => {
     const changed = movedOf.get(message.id) ?? [];
     const rows = statuses.get(message.id) ?? [];
@@ -93,7 +103,8 @@ export async function countCohorts(app: App, trx: Db, moved: readonly Moved[]): 
     const had = changed.some(({ had }) => had) || others.some(({ status }) => hasArrived(status));
     const has = rows.some(({ status }) => hasArrived(status));
     const before = { ...standing, arrived: had };
-    return observeCohort(message, before, { ...standing, arrived: has }) ?? [];
+    const traits = traitsOf(message.id, firstDomain(rows));
+    return observeCohort(message, traits, before, { ...standing, arrived: has }) ?? [];
   });
   await countMail(app, trx, observations);
 }

@@ -26,9 +26,10 @@ import {
 } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { findEngagedMessages, type TrackedMessageRow } from '../messages/queries.ts';
+import { type TraitsOf, traitsOfMessages } from '../messages/traits.ts';
 import { lockWithMessages, moveMessages } from '../messages/restate.ts';
 import type { EngagementKind } from './automated.ts';
-import { hasArrived, observeCohort, type Standing } from './cohorts.ts';
+import { firstDomain, hasArrived, observeCohort, type Standing } from './cohorts.ts';
 import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';
 import { type FirstEngagement, recordFirstEngagements } from './run-engagement.ts';
 
@@ -66,6 +67,8 @@ interface Engaged {
   statuses: Map<string, MessageStatus>;
   rows: Map<string, EngagementRow>;
   before: Standing;
+  /** Domain of the first recipient. */
+  domain: string;
 }
 
 /**
@@ -80,6 +83,11 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
   const ids = [...new Set(hits.map(({ deliveryId }) => deliveryId))];
   const deliveries = new Map((await findEngagedDeliveries(trx, ids)).map((row) => [row.id, row]));
   const messages = await engagedOf(trx, [...deliveries.values()]);
+  const traitsOf = await traitsOfMessages(
+    app,
+    trx,
+    [...messages.values()].map(({ message }) => message),
+  );
   const events: MessageEvent[] = [];
   const changed = new Map<string, EngagementRow>();
   const read = new Map<string, EngagedDelivery>();
@@ -99,7 +107,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     firsts.push(...firstOf(delivery, { opened_at, clicked_at }, row));
     if (by === null && reads(engaged, delivery)) {
       if (delivery.status === 'sent') {
-        observations.push(deliveredBy(delivery));
+        observations.push(deliveredBy(delivery, traitsOf));
         if (delivery.campaign_run_id !== null) {
           countRun(trx, delivery.campaign_run_id, { delivered: 1 });
         }
@@ -114,7 +122,9 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
   await upsertEngagements(trx, [...changed.values()]);
   if (events.length > 0) await recordTimeline(app, trx, events);
   for (const engaged of messages.values()) {
-    const observed = observeCohort(engaged.message, engaged.before, standingOf(engaged));
+    const { message, domain, before } = engaged;
+    const traits = traitsOf(message.id, domain);
+    const observed = observeCohort(message, traits, before, standingOf(engaged));
     if (observed) observations.push(observed);
   }
   if (proofs.length > 0) await proveAddresses(app, trx, proofs);
@@ -159,7 +169,8 @@ async function engagedOf(
         statuses: new Map((statuses.get(message.id) ?? []).map((row) => [row.id, row.status])),
         rows: new Map((engagements.get(message.id) ?? []).map((row) => [row.delivery_id, row])),
       };
-      return [message.id, { ...engaged, before: standingOf(engaged) }];
+      const domain = firstDomain(statuses.get(message.id) ?? []);
+      return [message.id, { ...engaged, domain, before: standingOf(engaged) }];
     }),
   );
 }
@@ -268,9 +279,10 @@ function eventOf(
 }
 
 /** Returns the observation that an open proved the delivery of relayed mail. */
-function deliveredBy(delivery: EngagedDelivery): Observation {
+function deliveredBy(delivery: EngagedDelivery, traitsOf: TraitsOf): Observation {
   const { organization_id: organizationId, created_at: acceptedAt, domain } = delivery;
-  return { organizationId, acceptedAt, domain, counts: { delivered: 1 } };
+  const traits = traitsOf(delivery.message_id, domain);
+  return { organizationId, acceptedAt, traits, counts: { delivered: 1 } };
 }
 
 async function moveRead(

@@ -9,10 +9,10 @@ import { payload } from '../messages/fixtures.ts';
 
 /** Verb and table of each statement that `POST /v1/messages` runs, in the order of names. */
 const statements = [
+  'insert breakdown_counters',
   'insert counters',
   'insert daily_usage',
   'insert deliveries',
-  'insert domain_counters',
   'insert events',
   'insert message_counts',
   'insert message_slots',
@@ -23,6 +23,7 @@ const statements = [
   'select contents',
   'select domains',
   'select organizations',
+  'select senders',
   'select senders',
   'update contents',
 ];

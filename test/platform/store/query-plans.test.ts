@@ -107,6 +107,7 @@ async function headOfTemplate({ api, shared: { template } }: Side): Promise<stri
 /** Parameters without which a route answers 422. */
 const required: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'GET /v1/messages/expect': { to: 'nobody@example.com', within: '0' },
+  'GET /v1/analytics/breakdown': { by: 'sender' },
 };
 
 /** A value of each query parameter of each route. */
@@ -118,6 +119,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     ]),
   ),
   'GET /v1/api-keys': { ...page, ...times, createdBy: ({ shared }) => shared.writeKey },
+  'GET /v1/contacts/tags': page,
   'GET /v1/templates/{id}/versions': page,
   'GET /v1/messages/{id}/email': {
     includeStorageUrls: 'true',
@@ -284,6 +286,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'GET /v1/analytics/channel-stats': dates,
   'GET /v1/analytics/timeseries': { ...dates, interval: 'hour' },
   'GET /v1/analytics/domains': { ...dates, limit: '5' },
+  'GET /v1/analytics/breakdown': { by: 'campaign', ...dates, format: 'json' },
 };
 
 function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string {

@@ -7,11 +7,11 @@ import { countHealth, type HealthObservation } from '../../../src/identity/reput
 import { sumAttemptedByDay, sumHealth } from '../../../src/identity/reputation/health-queries.ts';
 import { hourOf } from '../../../src/identity/reputation/metrics.ts';
 import {
-  domainCounts,
+  breakdownCounts,
   hourCounts,
-  selectCountedDomains,
+  selectCountedNames,
   selectCounters,
-  sumByDomain,
+  sumBy,
 } from '../../../src/identity/reputation/queries.ts';
 import { dayCounts, sumDayCounts } from '../../../src/outbound/messages/lists/count-queries.ts';
 import type { Counter } from '../../../src/platform/store/counter.ts';
@@ -55,7 +55,7 @@ describe.each(bothStores)('counts on %s', (store) => {
       const mail = { accepted: 2, emails: 3 };
       await addNow(trx, usage, { organization_id, day, shard }, { emails: 3, messages: 2 });
       await addNow(trx, hourCounts, key, mail);
-      await addNow(trx, domainCounts, { ...key, domain: 'example.com' }, mail);
+      await addNow(trx, breakdownCounts, { ...key, kind: 'domain', name: 'example.com' }, mail);
       await addNow(trx, dayCounts, { ...message, shard: shardOfEight(trx) }, { count: 2 });
     };
 
@@ -79,9 +79,11 @@ describe.each(bothStores)('counts on %s', (store) => {
     expect(await sumDayCounts(db, scope)).toBe(4);
     expect(await sumDayCounts(db, { ...scope, from: day, to: 2 * day })).toBe(4);
     expect(await sumDayCounts(db, { ...scope, from: 0, to: day })).toBe(0);
-    expect(await selectCountedDomains(db, organization_id, day, 10)).toEqual(['example.com']);
-    expect(await sumByDomain(db, organization_id, range, 10)).toMatchObject([
-      { domain: 'example.com', accepted: 4, emails: 6 },
+    expect(
+      await selectCountedNames(db, { organizationId: organization_id, kind: 'domain', day }, 10),
+    ).toEqual(['example.com']);
+    expect(await sumBy(db, organization_id, 'domain', range, 10)).toMatchObject([
+      { name: 'example.com', accepted: 4, emails: 6 },
     ]);
   });
 });

@@ -17,6 +17,7 @@ import type { RunTally } from '../../../run-ledger/counter-queries.ts';
 import { countRun } from '../../../run-ledger/counters.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import { findMessageRow, type MessageRow } from '../../messages/queries.ts';
+import { readTraits, type TraitsOf, traitsOfMessages } from '../../messages/traits.ts';
 
 /** A delivery after the last attempt, with the facts that counters need. */
 export interface EndedDelivery {
@@ -38,9 +39,24 @@ interface Report {
   isHard?: boolean;
 }
 
-function observe(delivery: DeliveryRow, counts: Partial<Tally>): Observation {
+/** Counts a change of each of these deliveries. */
+async function countCopies<Row extends DeliveryRow>(
+  app: App,
+  trx: Db,
+  rows: readonly Row[],
+  countsOf: (row: Row) => Partial<Tally>,
+): Promise<void> {
+  const traitsOf = await readTraits(app, trx, rows);
+  await countMail(
+    app,
+    trx,
+    rows.map((row) => observe(row, traitsOf, countsOf(row))),
+  );
+}
+
+function observe(delivery: DeliveryRow, traitsOf: TraitsOf, counts: Partial<Tally>): Observation {
   const { organization_id: organizationId, created_at: acceptedAt, domain } = delivery;
-  return { organizationId, acceptedAt, domain, counts };
+  return { organizationId, acceptedAt, traits: traitsOf(delivery.message_id, domain), counts };
 }
 
 /** Counts a change of deliveries that belong to a run. */
@@ -60,17 +76,20 @@ export async function countAccepted(
   trx: Db,
   drafts: readonly { message: MessageRow; deliveries: readonly DeliveryRow[] }[],
 ): Promise<void> {
-  const observations = drafts.flatMap(({ message, deliveries }): Observation[] => [
-    {
-      organizationId: message.organization_id,
-      acceptedAt: message.created_at,
-      domain: null,
-      counts: { accepted: 1 },
-    },
-    ...deliveries.map((row) =>
-      observe(row, { emails: 1, failed: row.status === 'failed' ? 1 : 0 }),
+  const traitsOf = await traitsOfMessages(
+    app,
+    trx,
+    drafts.map(({ message }) => message),
+  );
+  const observations = drafts.flatMap(({ deliveries }): Observation[] =>
+    deliveries.map((row, index) =>
+      observe(row, traitsOf, {
+        accepted: index === 0 ? 1 : 0,
+        emails: 1,
+        failed: row.status === 'failed' ? 1 : 0,
+      }),
     ),
-  ]);
+  );
   await countMail(app, trx, observations);
   for (const { deliveries } of drafts) countRuns(trx, deliveries, failedCount);
 }
@@ -86,11 +105,16 @@ export async function countEnded(
   ended: readonly EndedDelivery[],
 ): Promise<void> {
   if (ended.length === 0) return;
+  const traitsOf = await readTraits(
+    app,
+    trx,
+    ended.map(({ delivery }) => delivery),
+  );
   await countMail(
     app,
     trx,
     ended.map(({ delivery, end, isDelivered, isComplaint }) =>
-      observe(delivery, {
+      observe(delivery, traitsOf, {
         attempted: 1,
         [end]: 1,
         delivered: isDelivered ? 1 : 0,
@@ -160,21 +184,13 @@ export async function countConfirmed(
   trx: Db,
   rows: readonly DeliveryRow[],
 ): Promise<void> {
-  await countMail(
-    app,
-    trx,
-    rows.map((row) => observe(row, { delivered: 1 })),
-  );
+  await countCopies(app, trx, rows, () => ({ delivered: 1 }));
   countRuns(trx, rows, () => ({ delivered: 1 }));
 }
 
 /** Counts deliveries that left the queue without an attempt, and so without an outcome. */
 export async function countDropped(app: App, trx: Db, rows: readonly DeliveryRow[]): Promise<void> {
-  await countMail(
-    app,
-    trx,
-    rows.map((row) => observe(row, { failed: 1 })),
-  );
+  await countCopies(app, trx, rows, () => ({ failed: 1 }));
   countRuns(trx, rows, () => ({ failed: 1 }));
 }
 
@@ -185,11 +201,16 @@ export async function countLate(
   moved: readonly { row: DeliveryRow; outcome: Report }[],
 ): Promise<void> {
   if (moved.length === 0) return;
+  const traitsOf = await readTraits(
+    app,
+    trx,
+    moved.map(({ row }) => row),
+  );
   const mail = moved.map(({ row, outcome }) => {
     const wasDelivered = outcome.kind !== 'delivered' && row.delivered_at !== null;
     const counts = lateCounts(outcome, wasDelivered);
     countRuns(trx, [row], () => counts);
-    return observe(row, counts);
+    return observe(row, traitsOf, counts);
   });
   await countMail(app, trx, mail);
   const health: HealthObservation[] = [];

@@ -218,14 +218,17 @@ create table counters (
   primary key (organization_id, bucket_start, shard)
 ) ${clustered};
 
--- Mail of an organization by recipient domain and day of acceptance.
-create table domain_counters (
-  organization_id text not null, bucket_start bigint not null,
-  -- '*' for all domains beyond the bound.
-  domain text not null,
+-- Mail of an organization by recipient domain, campaign, template or sender, and day of acceptance.
+create table breakdown_counters (
+  organization_id text not null,
+  -- 'domain', 'campaign', 'template' or 'sender'.
+  kind text not null,
+  bucket_start bigint not null,
+  -- The domain, or the id; '*' for all beyond the bound.
+  name text not null,
   shard integer not null,
   ${metrics},
-  primary key (organization_id, bucket_start, domain, shard)
+  primary key (organization_id, kind, bucket_start, name, shard)
 ) ${clustered};
 
 -- Attempts, hard bounces and complaints by the hour.
