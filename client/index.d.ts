@@ -2503,6 +2503,13 @@ export type Contact = {
   /** Time of the last change */
   updatedAt: string;
 };
+/** A tag that contacts have */
+export type ContactTag = {
+  /** The tag, as the oldest contact with it writes it */
+  tag: string;
+  /** Number of contacts with the tag, in any case of letters */
+  contacts: number;
+};
 /** Messages that belong together */
 export type Conversation = {
   /** Id of the conversation */
@@ -3978,6 +3985,36 @@ export type DomainStats = {
     bounceRate: number;
   }>;
 };
+/** Results of the messages accepted on the days (UTC) of a range, by campaign, template, sender or recipient domain. The first 200 of a day have a counter each. A message to several domains counts for the domain of the first recipient */
+export type BreakdownStats = {
+  /** Trait by which the mail is counted */
+  by: 'campaign' | 'template' | 'sender' | 'domain';
+  /** The most emails first, at most 1,000 */
+  items: Array<{
+    /** Id of the campaign, template or sender, or the domain; `*`: all without a counter of their own, and mail from an address that is no sender */
+    key: string;
+    /** Name of the campaign or template, address of the sender, or the domain; null for a deleted resource, and for `*` */
+    name: string | null;
+    /** Outbound messages accepted in the range */
+    sent: number;
+    /** Rate over attempted mail, from 0 to 1 */
+    deliveryRate: number;
+    /** Delivered messages that were opened at least once */
+    uniqueOpenedMessages: number;
+    /** Delivered messages with open tracking */
+    openTrackingEligibleDeliveredMessages: number;
+    /** Share of delivered messages with open tracking that were opened, from 0 to 1 */
+    uniqueMessageOpenRate: number;
+    /** Delivered messages with at least one click */
+    uniqueClickedMessages: number;
+    /** Delivered messages with click tracking */
+    clickTrackingEligibleDeliveredMessages: number;
+    /** Share of delivered messages with click tracking that were clicked, from 0 to 1 */
+    uniqueMessageClickRate: number;
+    /** Rate over attempted mail, from 0 to 1 */
+    bounceRate: number;
+  }>;
+};
 /** Data of an event of a message */
 export type MessageEventRecord = (MessageEventData & { deleted?: false }) | DeletedMessage;
 /** The message as it is now, with its status at the event */
@@ -4738,6 +4775,12 @@ export type ContactsListQuery = {
   /** Only contacts changed from this time on */
   updatedSince?: string | Date;
 };
+export type ContactsListTagsQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
 export type ConversationsListQuery = {
   /** Page number, from 1 */
   page?: number;
@@ -5146,6 +5189,16 @@ export type DomainsGetStatsQuery = {
   endDate?: string | null | Date;
   /** Number of domains, those with the most emails first */
   limit?: number;
+};
+export type AnalyticsGetBreakdownQuery = {
+  /** Rows of the answer; `domain` is of recipients */
+  by: 'campaign' | 'template' | 'sender' | 'domain';
+  /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
+  startDate?: string | null | Date;
+  /** The last day (included whole), or an instant. Default: now */
+  endDate?: string | null | Date;
+  /** csv: the same rows as CSV, with a line of names */
+  format?: 'json' | 'csv';
 };
 export type EventsStreamQuery = {
   /** Only events of these kinds, such as `message.*,domain.failed` */
@@ -7537,6 +7590,27 @@ export class Svc {
       },
       options?: RequestOptions,
     ): Promise<Contact>;
+    /** List the tags of contacts, with the number of contacts of each. Permission: `contacts:read`. */
+    listTags(
+      query?: ContactsListTagsQuery,
+      options?: RequestOptions,
+    ): List<{
+      /** Items of this page */
+      items: Array<ContactTag>;
+      /** Place of this page in the list */
+      pagination: {
+        /** Number of this page, from 1 */
+        page: number;
+        /** Most items of a page */
+        limit: number;
+        /** Number of items on all pages */
+        total: number;
+        /** Number of pages */
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
     /** Add tags to a contact. Permission: `contacts:write`. */
     addTags(
       id: string,
@@ -8741,5 +8815,10 @@ export class Svc {
       query?: AnalyticsGetTimeseriesQuery,
       options?: RequestOptions,
     ): Promise<Timeseries>;
+    /** Show the results of a range by campaign, template, sender or domain. The figures are those of the channel stats, for each row. Permission: `analytics:read`. */
+    getBreakdown(
+      query: AnalyticsGetBreakdownQuery,
+      options?: RequestOptions,
+    ): Promise<BreakdownStats>;
   };
 }

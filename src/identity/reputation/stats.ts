@@ -11,11 +11,10 @@ import type { App } from '../../core/app.ts';
 import { csvRow } from '../../platform/csv/write-csv.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { addTo, dayMs, dayOf, emptyTally, hourMs, metricsOf, type Tally } from './metrics.ts';
 import { otherNames } from './count.ts';
+import { addTo, dayMs, dayOf, emptyTally, hourMs, metricsOf, type Tally } from './metrics.ts';
 import { bucketStarts, type Dates, monthOf, rangeOf } from './periods.ts';
 import { type Range, selectCounters, sumBy, sumCounters } from './queries.ts';
-import { breakdownOutput } from './schema.ts';
 import type {
   BreakdownQuery,
   BreakdownStats,
@@ -28,6 +27,7 @@ import type {
   Usage,
   UsageQuery,
 } from './schema.ts';
+import { breakdownOutput } from './schema.ts';
 
 /**
  * Returns the included emails, from the configuration or as the daily quota over the whole month;

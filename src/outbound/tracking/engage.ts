@@ -26,8 +26,8 @@ import {
 } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { findEngagedMessages, type TrackedMessageRow } from '../messages/queries.ts';
-import { type TraitsOf, traitsOfMessages } from '../messages/traits.ts';
 import { lockWithMessages, moveMessages } from '../messages/restate.ts';
+import { type TraitsOf, traitsOfMessages } from '../messages/traits.ts';
 import type { EngagementKind } from './automated.ts';
 import { firstDomain, hasArrived, observeCohort, type Standing } from './cohorts.ts';
 import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';

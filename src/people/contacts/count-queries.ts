@@ -1,7 +1,8 @@
 // All SQL on `contact_counts`: the number of contacts of an organization, in total and by tag. Each
 // transaction that adds or deletes contacts updates it.
-import { foldCase } from '../../platform/runtime/fold-case.ts';
+
 import { sql } from 'kysely';
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 

@@ -11,8 +11,8 @@ import {
   makeRun,
   whileWalking,
 } from '../../campaigns/walk/fixtures.ts';
-import { ask, page, tracked } from '../../outbound/tracking/fixtures.ts';
 import { payload, send } from '../../outbound/messages/fixtures.ts';
+import { ask, page, tracked } from '../../outbound/tracking/fixtures.ts';
 import { stores } from '../../support/command.ts';
 import { type RunningPipeline, startPipeline } from '../../support/delivery.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';

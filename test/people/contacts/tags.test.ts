@@ -1,5 +1,5 @@
 // The tags of contacts, counted as they change.
-import { expect, it, describe } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { Contact, ContactTag } from '../../../src/people/contacts/schema.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
