@@ -36,7 +36,6 @@ const streams = [
 
 /** Lists without a filter by time. */
 const untimed = [
-  'GET /v1/analytics/breakdown',
   'GET /v1/analytics/domains',
   'GET /v1/campaigns/{id}/runs/{runId}/recipients',
   'GET /v1/contact-groups/{id}/members',

@@ -17,7 +17,7 @@ import type { RunTally } from '../../../run-ledger/counter-queries.ts';
 import { countRun } from '../../../run-ledger/counters.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import { findMessageRow, type MessageRow } from '../../messages/queries.ts';
-import { readTraits, type TraitsOf, traitsOfMessages } from '../../messages/traits.ts';
+import { readTraits, type TraitsOf, traitsOfMessages } from '../../messages/lists/traits.ts';
 
 /** A delivery after the last attempt, with the facts that counters need. */
 export interface EndedDelivery {

@@ -218,7 +218,7 @@ create table counters (
   primary key (organization_id, bucket_start, shard)
 ) ${clustered};
 
--- Mail of an organization by recipient domain, campaign, template or sender, and day of acceptance.
+-- Mail of an organization by day and domain, campaign, template or sender.
 create table breakdown_counters (
   organization_id text not null,
   -- 'domain', 'campaign', 'template' or 'sender'.

@@ -1,15 +1,15 @@
 // The traits by which mail is counted (src/identity/reputation/count.ts): its campaign, template,
 // sender and recipient domain. Counters keep ids, so that nothing of a deleted campaign, template
 // or sender must be erased from them.
-import type { App } from '../../core/app.ts';
-import { otherNames, type Traits } from '../../identity/reputation/count.ts';
-import { findSenderByEmail } from '../../identity/senders/queries.ts';
-import { foldAddress } from '../../platform/net/address.ts';
-import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
-import { perApp } from '../../platform/runtime/per-app.ts';
-import type { Db } from '../../platform/store/db.ts';
-import { findRunState } from '../../run-ledger/queries.ts';
-import { type CountedMessageRow, findCountedMessages } from './queries.ts';
+import type { App } from '../../../core/app.ts';
+import { otherNames, type Traits } from '../../../identity/reputation/count.ts';
+import { findSenderByEmail } from '../../../identity/senders/queries.ts';
+import { foldAddress } from '../../../platform/net/address.ts';
+import { serviceOrganizationId } from '../../../platform/runtime/ids.ts';
+import { perApp } from '../../../platform/runtime/per-app.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { findRunState } from '../../../run-ledger/queries.ts';
+import { type CountedMessageRow, findCountedMessages } from '../queries.ts';
 
 /** Number of runs with their campaigns in memory: a run never changes the campaign. */
 const mostRemembered = 1_000;
@@ -31,7 +31,7 @@ async function campaignOf(app: App, trx: Db, runId: string): Promise<string | un
 export type TraitsOf = (messageId: string, domain: string) => Traits;
 
 /**
- * Reads the campaigns and senders of messages. Mail from an address that is no sender identity
+ * Reads the campaigns and senders of messages. Mail from an address without a sender identity
  * counts for all further senders. Mail of the service has only its domain.
  */
 export async function traitsOfMessages(
