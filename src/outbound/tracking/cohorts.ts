@@ -11,8 +11,8 @@ import type { Tally } from '../../identity/reputation/metrics.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveryStatuses } from '../deliveries/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
-import { findTrackedMessages, type TrackedMessageRow } from '../messages/queries.ts';
 import { traitsOfMessages } from '../messages/lists/traits.ts';
+import { findTrackedMessages, type TrackedMessageRow } from '../messages/queries.ts';
 import { findEngagements } from './queries.ts';
 
 const arrived: readonly MessageStatus[] = ['delivered', 'read', 'complained'];

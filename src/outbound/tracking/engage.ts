@@ -25,9 +25,9 @@ import {
   readDelivery,
 } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
+import { type TraitsOf, traitsOfMessages } from '../messages/lists/traits.ts';
 import { findEngagedMessages, type TrackedMessageRow } from '../messages/queries.ts';
 import { lockWithMessages, moveMessages } from '../messages/restate.ts';
-import { type TraitsOf, traitsOfMessages } from '../messages/lists/traits.ts';
 import type { EngagementKind } from './automated.ts';
 import { firstDomain, hasArrived, observeCohort, type Standing } from './cohorts.ts';
 import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';

@@ -16,8 +16,8 @@ import type { Db } from '../../../platform/store/db.ts';
 import type { RunTally } from '../../../run-ledger/counter-queries.ts';
 import { countRun } from '../../../run-ledger/counters.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
-import { findMessageRow, type MessageRow } from '../../messages/queries.ts';
 import { readTraits, type TraitsOf, traitsOfMessages } from '../../messages/lists/traits.ts';
+import { findMessageRow, type MessageRow } from '../../messages/queries.ts';
 
 /** A delivery after the last attempt, with the facts that counters need. */
 export interface EndedDelivery {
