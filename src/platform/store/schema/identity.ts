@@ -218,7 +218,7 @@ create table counters (
   primary key (organization_id, bucket_start, shard)
 ) ${clustered};
 
--- Mail of an organization by day and domain, campaign, template or sender.
+-- Mail of an organization by day and trait, such as its campaign.
 create table breakdown_counters (
   organization_id text not null,
   -- 'domain', 'campaign', 'template' or 'sender'.
