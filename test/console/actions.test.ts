@@ -130,7 +130,7 @@ describe('an action of the console', () => {
     expect(imported.body).toContain('Done.');
     expect(await itemsOf('/v1/contacts')).toHaveLength(2);
     const group = await act('/console/groups', 'make', { name: 'Friends', description: '' });
-    await act(group.to, 'add', { ids: id });
+    await act(`${group.to}?find=ada`, 'add', { ids: id });
     expect(await itemsOf(`/v1/contact-groups/${idIn(group.to)}/members`)).toHaveLength(1);
     await act(group.to, 'remove', { ids: id });
     expect(await itemsOf(`/v1/contact-groups/${idIn(group.to)}/members`)).toHaveLength(0);
@@ -145,11 +145,18 @@ describe('an action of the console', () => {
       { name: 'Newsletter', public: true, confirm: true },
     ]);
     await act(made.to, 'change', { status: 'active' });
-    expect((await act(news.to, 'ask', { ids: id })).body).toContain('a mail asks it to confirm');
+    await act(made.to, 'leave');
+    await act(made.to, 'lift');
+    await act(made.to, 'block');
+    await act(made.to, 'lift');
+    expect(await itemsOf('/v1/email/blocks?address=ada@example.com')).toEqual([]);
+    await act(`${news.to}?find=ada`, 'ask', { ids: id });
+    expect((await browser.get(news.to)).body).toContain('A mail asks to confirm.');
     await act(news.to, 'remove', { ids: id });
     expect(await itemsOf(`/v1/unsubscribe-groups/${idIn(news.to)}/members`)).toEqual([]);
     await act(news.to, 'delete');
-    await act(made.to, 'delete');
+    expect((await browser.post(made.to, { _action: 'delete', typed: 'Ada' })).status).toBe(422);
+    await act(made.to, 'delete', { typed: 'ada@example.com' });
     expect(await itemsOf('/v1/contacts')).toHaveLength(1);
   });
 
@@ -160,20 +167,20 @@ describe('an action of the console', () => {
       subject: 'Hi',
       html: '<p>Hi</p>',
       includeTags: 'run',
-      transactional: '1',
+      unsubscribeGroupId: 'everybody',
     };
-    const { to } = await act('/console/campaigns', 'make', fields);
+    const { to } = await act('/console/campaigns/new', 'make', fields);
     await act(to, 'change', { ...fields, name: 'Sale 2' });
     expect(await api('GET', `/v1/campaigns/${idIn(to)}`)).toMatchObject({ name: 'Sale 2' });
     await act(to, 'test', { to: 'inbox@sandbox.test' });
     const copy = await act(to, 'duplicate');
     await act(copy.to, 'delete');
-    const stale = await formOn(`${to}/estimate`, 'run');
+    const stale = await formOn(to, 'run');
     await act(to, 'change', { ...fields, name: 'Sale 3' });
-    const refused = await browser.post(`${to}/estimate`, { ...stale, _action: 'run' });
+    const refused = await browser.post(to, { ...stale, _action: 'run' });
     expect([refused.status, await itemsOf(`/v1/campaigns/${idIn(to)}/runs`)]).toEqual([409, []]);
-    const run = await act(`${to}/estimate`, 'run');
-    const later = await act(`${to}/estimate?at=2026-02-01T10:00`, 'run');
+    const run = await act(to, 'run');
+    const later = await act(`${to}?at=2026-02-01T10:00`, 'run');
     expect(await api('GET', later.to.replace('/console', '/v1'))).toMatchObject({
       status: 'scheduled',
       scheduledFor: '2026-02-01T10:00:00.000Z',
@@ -363,6 +370,8 @@ describe('an action of the console', () => {
     await act(to, 'cancel');
     expect(await api('GET', to.replace('/console', '/v1'))).toMatchObject({ status: 'failed' });
     const again = await act(to, 'resend');
+    await act(again.to, 'block');
+    await act(again.to, 'lift');
     await act(again.to, 'delete');
     expect((await browser.get(again.to)).status).toBe(404);
   });
@@ -380,6 +389,9 @@ describe('an action of the console', () => {
     const hold = /name="id" value="(hold_\w+)"/.exec(body)?.[1] ?? '';
     await act('/console/queue', 'release', { id: hold });
     await act('/console/queue', 'retry', { id: delivery?.id ?? '' });
+    done.add('/messages/:id retry');
+    const retried = { _action: 'retry', delivery: delivery?.id ?? '' };
+    expect((await browser.post(`/console/messages/${id}`, retried)).status).toBe(303);
     await act('/console/queue', 'drop', { id: delivery?.id ?? '' });
     expect(await api('GET', `/v1/messages/${id}`)).toMatchObject({ status: 'failed' });
   });

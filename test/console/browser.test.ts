@@ -45,7 +45,7 @@ describe.skipIf(path === null)('the console in a browser', () => {
     const { url } = await home.cli.json<{ url: string }>(['open']);
     await watched.page.goto(new URL(url).pathname);
     await watched.page.getByRole('button', { name: 'Open the console' }).click();
-    await watched.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await watched.page.waitForURL(/\/console$/);
     return watched;
   }
 
@@ -60,12 +60,12 @@ describe.skipIf(path === null)('the console in a browser', () => {
 
   it('takes a newcomer from svc open to a delivered mail, its thread and an answer', async () => {
     const { page, faults } = await signedIn();
-    await page.getByRole('link', { name: 'Send a test message' }).click();
+    await page.getByRole('link', { name: 'Send a test mail' }).first().click();
     await page.getByLabel('Subject').fill('First mail');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.waitForURL(/\/messages\/msg_/);
     // Without a reload: the page is live.
-    await page.getByText('delivered', { exact: true }).first().waitFor();
+    await page.getByRole('heading', { name: 'It arrived' }).waitFor();
     await page.getByRole('link', { name: 'Mailboxes', exact: true }).click();
     await page.getByRole('link', { name: 'Inbox', exact: true }).click();
     await untilShown(page, page.getByRole('link', { name: 'First mail' }));
@@ -253,7 +253,7 @@ describe.skipIf(path === null)('the console in a browser', () => {
     const { id } = (await daemon.request<{ id: string }>('POST', '/v1/messages', { body })).body;
     const { page, faults } = await signedIn();
     await page.goto(`/console/messages/${id}`);
-    const frame = page.frameLocator('iframe.preview');
+    const frame = page.frameLocator('iframe.thumb');
     await frame.getByRole('heading', { name: 'Big' }).waitFor();
     expect(await page.title()).toBe('Hostile · svc');
     expect(page.url()).toContain(`/console/messages/${id}`);

@@ -90,6 +90,12 @@ export async function findPaths(
   get: (path: string) => Promise<string>,
 ): Promise<Map<string, string>> {
   const paths = new Map<string, string>();
+  const seen = new Map<string, string>();
+  const bodyOf = async (path: string) => {
+    const body = seen.get(path) ?? (await get(path));
+    seen.set(path, body);
+    return body;
+  };
   for (const { path } of pages) {
     if (!path.includes(':')) {
       paths.set(path, `/console${path}`);
@@ -101,7 +107,7 @@ export async function findPaths(
     const mailbox = paths.get('/mailboxes/:id');
     const sent = mailbox === undefined ? [] : [`${mailbox}?folder=sent`];
     for (const known of [...sent, ...paths.values()]) {
-      const found = pattern.exec(await get(known))?.[1];
+      const found = pattern.exec(await bodyOf(known))?.[1];
       if (found) {
         paths.set(path, found.replaceAll('&amp;', '&'));
         break;

@@ -99,7 +99,7 @@ describe.skipIf(path === null)('passkeys in a browser', () => {
     await page.getByRole('link', { name: 'Open' }).click();
   }
 
-  const overview = (page: Page) => page.getByRole('heading', { name: 'Overview' }).waitFor();
+  const overview = (page: Page) => page.waitForURL(/\/console$/);
   const passkeyButton = (page: Page) =>
     page.getByRole('button', { name: 'Sign in with a passkey' });
 

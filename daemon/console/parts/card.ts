@@ -21,3 +21,9 @@ export function folded(title: string, body: Part, soft: Part = null): Part {
   return html`<details class="fold"><summary><b>${title}</b>${soft && html` <small>${soft}</small>`}</summary>
     <div class="in">${body}</div></details>`;
 }
+
+/** Draws a card of its own that is folded, unless it came back with a problem. */
+export function foldedCard(title: string, body: Part, soft: Part, isOpen = false): Part {
+  return html`<section class="card folds" aria-label=${title}><details open=${isOpen}><summary><b>${title}</b> <small>${soft}</small></summary>
+    <div class="in">${body}</div></details></section>`;
+}

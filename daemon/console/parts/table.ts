@@ -15,6 +15,8 @@ interface NamedColumn<Item> {
   cell(item: Item): Part;
   /** Stands at the right edge of its column. */
   isNumber?: boolean;
+  /** Needs no label on a phone, such as a state. */
+  isPlain?: boolean;
   /** Takes a whole line on a phone; the first column does. */
   isWide?: boolean;
 }
@@ -30,22 +32,33 @@ function named<Item>(column: Column<Item>, at: number): NamedColumn<Item> {
 const classOf = ({ isNumber, isWide }: NamedColumn<never>) =>
   [isNumber && 'num', isWide && 'wide'].filter(Boolean).join(' ') || undefined;
 
+interface Grouped<Item> {
+  /** Words of a line above the items that share them, such as a day. */
+  groupOf?(item: Item): string;
+}
+
 /** Draws a list as a table. `empty` stands in its place if no item is there. */
 export function table<Item>(
   asked: Asked,
   list: List<Item>,
   columns: readonly Column<Item>[],
   empty: Part,
+  { groupOf }: Grouped<Item> = {},
 ): Part {
   if (list.items.length === 0) {
     const sentence = typeof empty === 'string' ? emptyState(empty) : empty;
     return together(sentence, pager(asked, list));
   }
   const all = columns.map(named);
-  const row = (item: Item) =>
-    html`<tr>${all.map(
+  const line = (item: Item, before: Item | undefined) => {
+    const words = groupOf?.(item);
+    if (words === undefined || (before !== undefined && groupOf?.(before) === words)) return null;
+    return html`<tr class="day"><th colspan=${all.length} scope="rowgroup">${words[0]?.toUpperCase()}${words.slice(1)}</th></tr>`;
+  };
+  const row = (item: Item, at: number) =>
+    html`${line(item, list.items[at - 1])}<tr>${all.map(
       (column) =>
-        html`<td class=${classOf(column)} data-l=${column.isWide ? undefined : column.head}>${column.cell(item)}</td>`,
+        html`<td class=${classOf(column)} data-l=${column.isWide || column.isPlain ? undefined : column.head}>${column.cell(item)}</td>`,
     )}</tr>`;
   return html`<div class="list-box"><div class="scroll" tabindex="0" role="region" aria-label=${`Table: ${all.map(({ head }) => head).join(', ')}`}><table class="rows">
       <thead><tr>${all.map((column) => html`<th scope="col" class=${column.isNumber ? 'num' : undefined}>${column.head}</th>`)}</tr></thead>
@@ -53,7 +66,7 @@ export function table<Item>(
     </table></div>${pager(asked, list)}</div>`;
 }
 
-/** Draws what stands in the place of an empty list, and what to do about it. */
+/** Draws a sentence in the place of an empty list, and a next step. */
 export function emptyState(sentence: Part, action: Part = null): Part {
   return html`<div class="none"><p>${sentence}</p>${action && html`<div class="picks">${action}</div>`}</div>`;
 }

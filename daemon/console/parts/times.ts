@@ -1,6 +1,6 @@
 // Times and figures as people say them.
 import { dayAfter, dayIn, wallTimeIn } from '../../../src/platform/runtime/calendar.ts';
-import { html, type Part, withClock } from '../html.ts';
+import { type Clock, html, type Part, withClock } from '../html.ts';
 
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const months = [
@@ -32,13 +32,28 @@ export function dayInWords(day: string, today: string): string {
   return `${weekdays[at.getUTCDay()]} ${words}`;
 }
 
+/** Returns an instant in the time zone of the organization: "today, 09:31". */
+export function timeWords({ timezone, now }: Clock, at: string): string {
+  const [day = '', minute = ''] = wallTimeIn(timezone, Date.parse(at)).split(' ');
+  return `${dayInWords(day, dayIn(timezone, now))}, ${minute}`;
+}
+
 /** Draws an instant in the time zone of the organization; exact and with its zone on hover. */
 export function time(at: string): Part {
-  return withClock(({ timezone, now }) => {
+  return withClock((clock) => {
+    const { timezone } = clock;
     const [day = '', minute = ''] = wallTimeIn(timezone, Date.parse(at)).split(' ');
-    const words = `${dayInWords(day, dayIn(timezone, now))}, ${minute}`;
+    const words = timeWords(clock, at);
     const exact = `${day} ${minute} ${timezone}, ${at.slice(0, 19).replace('T', ' ')} UTC`;
     return html`<time datetime=${at} title=${exact}>${words}</time>`;
+  });
+}
+
+/** Draws the time of day of an instant, for a place below its day. */
+export function timeOfDay(at: string): Part {
+  return withClock((clock) => {
+    const hour = wallTimeIn(clock.timezone, Date.parse(at)).slice(11);
+    return html`<time datetime=${at} title=${timeWords(clock, at)}>${hour}</time>`;
   });
 }
 

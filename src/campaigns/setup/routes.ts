@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
 import { idPath } from '../../core/api/resource-schema.ts';
+import { internalRoute } from '../../core/api/route.ts';
 import { batchResult } from '../../outbound/messages/schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import {
@@ -30,7 +31,16 @@ import {
   runPage,
   runPath,
 } from './run-schema.ts';
-import { cancelRun, createRun, getRun, listRuns, pauseRun, resumeRun, retryRun } from './runs.ts';
+import {
+  cancelRun,
+  createRun,
+  findRun,
+  getRun,
+  listRuns,
+  pauseRun,
+  resumeRun,
+  retryRun,
+} from './runs.ts';
 import {
   campaignNoun,
   campaignOutput,
@@ -232,5 +242,15 @@ export const campaignRunRoutes = {
     output: recipientPage,
     run: (app, { caller, params: { id, runId }, query }) =>
       listRecipients(app, caller, { campaignId: id, runId }, query),
+  }),
+};
+
+/** Runs for pages of messages, which have the id of a run alone. */
+export const campaignRunDesk = {
+  find: internalRoute({
+    name: 'campaign-runs/find',
+    permission: 'campaigns:read',
+    query: runPath.pick({ runId: true }),
+    run: (app, { caller, query: { runId } }) => findRun(app, caller, runId),
   }),
 };

@@ -191,6 +191,21 @@ export async function getRunState(db: Db, caller: Caller, place: RunPlace): Prom
   return ofCampaign(await findRunState(db, place.runId), caller, place);
 }
 
+/**
+ * Finds a run by its id alone, with the name of the campaign.
+ * @throws ResourceNotFoundError.
+ */
+export async function findRun(
+  app: App,
+  { organizationId }: Caller,
+  runId: string,
+): Promise<{ run: RunSummary; campaign: { id: string; name: string } }> {
+  const { db } = app.store;
+  const row = await runs.get(db, organizationId, runId);
+  const { id, name } = await campaigns.get(db, organizationId, row.campaign_id);
+  return { run: await presentRun(db, row), campaign: { id, name } };
+}
+
 /** Returns a run. @throws ResourceNotFoundError. */
 export async function getRun(app: App, caller: Caller, place: RunPlace): Promise<Run> {
   const { db } = app.store;

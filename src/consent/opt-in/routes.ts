@@ -1,11 +1,14 @@
 // The HTTP operations on members of double opt-in groups.
 import { area } from '../../core/api/area.ts';
 import { idPath } from '../../core/api/resource-schema.ts';
+import { internalRoute } from '../../core/api/route.ts';
 import { unsubscribeGroupNoun } from '../../people/unsubscribe-groups/schema.ts';
 import { ConflictError } from '../../platform/errors.ts';
+import { leaveList } from './leave-list.ts';
 import { addMembers, listMembers, removeMembers } from './members.ts';
 import {
   addedOutput,
+  leaveListInput,
   listMembersQuery,
   membersInput,
   membersOutput,
@@ -49,5 +52,15 @@ export const memberRoutes = {
     body: membersInput,
     output: removedOutput,
     run: (app, { caller, params: { id }, body }) => removeMembers(app, caller, id, body.contactIds),
+  }),
+};
+
+/** Lists of a single contact, for the page of a contact. */
+export const listDesk = {
+  leave: internalRoute({
+    name: 'unsubscribe-groups/leave',
+    permission: 'blocks:write',
+    body: leaveListInput,
+    run: (app, { caller, body }) => leaveList(app, caller, body),
   }),
 };

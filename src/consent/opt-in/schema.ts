@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
+import { unsubscribeGroupNoun } from '../../people/unsubscribe-groups/schema.ts';
 import { confirmationWaits, memberStatuses } from './queries.ts';
 
 const mostMembers = 1_000;
@@ -16,6 +17,11 @@ export const membersInput = z
       .meta({ description: 'Ids of contacts, at most 1,000' }),
   })
   .meta({ examples: [{ contactIds: ['contact_06dq2k0qz8h3v5m1r9t4w7xy'] }] });
+
+export const leaveListInput = z.strictObject({
+  contactId: membersInput.shape.contactIds.element,
+  unsubscribeGroupId: idOf(unsubscribeGroupNoun, 'is not an unsubscribe group id'),
+});
 
 export const listMembersQuery = z.strictObject({
   status: z.enum(memberStatuses).optional().meta({ description: 'Only members in this state' }),
@@ -73,3 +79,4 @@ export type ListMembers = z.output<typeof listMembersQuery>;
 export type Member = z.output<typeof memberOutput>;
 export type AddedMember = z.output<typeof addedMemberOutput>;
 export type AddResult = (typeof addResults)[number];
+export type ListPlace = z.output<typeof leaveListInput>;

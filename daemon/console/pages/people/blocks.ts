@@ -1,65 +1,111 @@
 // Blocked addresses, and the import of another service's list.
+import { unsubscribeGroupRoutes } from '../../../../src/consent/opt-in/group-routes.ts';
 import { blockRoutes } from '../../../../src/people/blocks/routes.ts';
-import { blockReasons } from '../../../../src/people/blocks/schema.ts';
+import { type Block, blockReasons } from '../../../../src/people/blocks/schema.ts';
 import type { ImportReport } from '../../../../src/people/imports/blocks.ts';
 import { blockImportRoutes } from '../../../../src/people/imports/routes.ts';
 import { html, type Part, together } from '../../html.ts';
 import { chunksOf, importPage } from '../../imports.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { filters } from '../../parts/filter-row.ts';
-import { button, choice, field, form } from '../../parts/form.ts';
+import { foldedCard } from '../../parts/card.ts';
+import { confirmed } from '../../parts/confirm.ts';
+import { filterRow } from '../../parts/filter-row.ts';
+import { choice, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
-import { table } from '../../parts/table.ts';
+import { emptyState, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
+import { addressPart } from '../../parts/who.ts';
 import { written } from '../../parts/written.ts';
+import { blockLabel, isRecipientsWish } from '../causes.ts';
 
-const groupLink = ({ may }: Asked, id: string): Part =>
-  may('contacts:read') ? link(`/groups/unsubscribing/${id}`, 'mail of a group') : 'mail of a group';
+/** Draws what a block keeps back: all mail, or that of a list. */
+function scopeOf({ may }: Asked, id: string | null, lists: ReadonlyMap<string, string>): Part {
+  if (id === null) return 'All mail';
+  const name = lists.get(id);
+  if (name === undefined) return 'Mail of a list';
+  return html`“${may('contacts:read') ? link(`/groups/unsubscribing/${id}`, name) : name}”`;
+}
+
+function lifting(asked: Asked, { id, address, reason }: Block): Part {
+  if (!asked.may('blocks:delete')) return null;
+  const goes = isRecipientsWish(reason)
+    ? 'The person wanted no more of this mail. Lift it only if the person asked for it.'
+    : 'Mail is sent to this address again. If it bounces once more, it is blocked once more.';
+  const question = `Lift the block of ${address}?`;
+  return confirmed(asked, {
+    action: 'delete',
+    label: 'Lift',
+    question,
+    goes,
+    fields: { id },
+    look: 'plain',
+  });
+}
+
+const reasons = blockReasons.map((reason) => [reason, blockLabel(reason)] as const);
+
+function blocking(asked: Asked, given: Form): Part {
+  if (!asked.may('blocks:write')) return null;
+  const fields = html`
+    ${field({ name: 'address', label: 'Address', value: given['address'], isRequired: true })}
+    ${choice({ name: 'reason', label: 'Why', options: reasons, value: given['reason'], empty: 'by hand' })}`;
+  return foldedCard(
+    'Block an address',
+    form(asked, 'add', 'Block', fields),
+    'it gets no mail until the block is lifted',
+    given['_action'] === 'add',
+  );
+}
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { ask, may } = asked;
   const { address, reason, page } = asked.query;
-  const found = await asked.ask(blockRoutes.list, { query: { address, reason, page } });
-  const body = together(
-    problem,
-    asked.may('blocks:write') && html`<p>${link('/blocks/import', 'Import a list')}</p>`,
-    filters(html`
-      ${field({ name: 'address', label: 'Address', value: address, type: 'search' })}
-      ${choice({ name: 'reason', label: 'Reason', options: blockReasons, value: reason })}
-    `),
-    table(
-      asked,
-      found,
-      [
-        ['Address', (block) => block.address],
-        [
-          'Reason',
-          ({ reason: why, messageId }) => (messageId ? link(`/messages/${messageId}`, why) : why),
-        ],
-        ['Blocks', ({ unsubscribeGroupId: id }) => (id ? groupLink(asked, id) : 'all mail')],
-        ['Since', ({ createdAt }) => time(createdAt)],
-        [
-          'Actions',
-          ({ id }) =>
-            asked.may('blocks:delete') &&
-            button(asked, { action: 'delete', label: 'Remove', fields: { id } }),
-        ],
-      ],
-      'No address is blocked. Hard bounces and complaints are blocked by themselves.',
-    ),
-    asked.may('blocks:write') &&
-      form(
-        asked,
-        'add',
-        'Block',
-        html`
-        ${field({ name: 'address', label: 'Address', value: given['address'], isRequired: true })}
-        ${choice({ name: 'reason', label: 'Reason', options: blockReasons, value: given['reason'], empty: 'manual, as by hand' })}
-      `,
-      ),
+  const [found, lists] = await Promise.all([
+    ask(blockRoutes.list, { query: { address, reason, page } }),
+    may('contacts:read')
+      ? ask(unsubscribeGroupRoutes.list, { query: { limit: 100 } })
+      : { items: [] },
+  ]);
+  const names = new Map(lists.items.map(({ id, name }) => [id, name]));
+  const empty =
+    address || reason
+      ? emptyState(
+          'No block fits.',
+          html`<a class="btn" href="/console/blocks">Clear all filters</a>`,
+        )
+      : emptyState(
+          'No address is blocked. Addresses that bounce or complain are blocked by themselves.',
+        );
+  const rows = table<Block>(
+    asked,
+    found,
+    [
+      { head: 'Address', cell: (block) => addressPart(block.address) },
+      {
+        head: 'Why',
+        cell: ({ reason: why, messageId }) =>
+          html`${blockLabel(why)}${messageId !== null && may('messages:read') && html` <small>${link(`/messages/${messageId}`, 'that mail')}</small>`}`,
+      },
+      { head: 'Keeps back', cell: ({ unsubscribeGroupId: id }) => scopeOf(asked, id, names) },
+      { head: 'Since', isNumber: true, cell: ({ createdAt }) => time(createdAt) },
+      { head: '', cell: (block) => lifting(asked, block) },
+    ],
+    empty,
   );
+  const filtering = filterRow(asked, {
+    search: { name: 'address', label: 'Address' },
+    chips: [{ name: 'reason', label: 'Why', options: reasons, value: reason }],
+  });
   return {
-    title: 'Blocked addresses',
-    body,
+    title: 'Blocked',
+    below: 'addresses that get no mail',
+    actions:
+      may('blocks:write') && html`<a class="btn" href="/console/blocks/import">Bring a list</a>`,
+    body: together(
+      problem,
+      html`<section class="card" aria-label="List">${filtering}${rows}</section>`,
+      blocking(asked, given),
+    ),
     command: 'svc blocks list',
     request: 'GET /v1/email/blocks',
   };
@@ -116,15 +162,23 @@ export const blockPages: readonly Page[] = [
           const { address = '', reason } = given;
           const body = { address: address.trim(), ...(reason && { reason }) };
           await asked.ask(blockRoutes.create, { body });
-          return '/console/blocks';
+          return { to: '/console/blocks', said: `${address.trim()} is blocked.` };
         },
         list,
       ),
       delete: {
         needs: 'blocks:delete',
         async run({ ask }: Asked, { id = '' }: Form) {
+          const { address, reason, unsubscribeGroupId } = await ask(blockRoutes.get, {
+            params: { id },
+          });
           await ask(blockRoutes.delete, { params: { id } });
-          return '/console/blocks';
+          const undo = { path: '/blocks', action: 'add', fields: { address, reason } };
+          return {
+            to: '/console/blocks',
+            said: `The block of ${address} is lifted.`,
+            ...(unsubscribeGroupId === null && { undo }),
+          };
         },
       },
     },

@@ -1,8 +1,6 @@
-// Contacts, their import, and a single contact. contact-fields.ts has the fields
-// of a contact.
+// Contacts and their import. contact.ts has the page of a single contact.
 
 import { importRoutes } from '../../../../src/consent/opt-in/import-routes.ts';
-import { forgetRoutes } from '../../../../src/outbound/messages/forget/contact-routes.ts';
 import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
 import {
   type Contact,
@@ -10,19 +8,20 @@ import {
   type ImportReport,
 } from '../../../../src/people/contacts/schema.ts';
 import { startOfDayIn } from '../../../../src/platform/runtime/calendar.ts';
-import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { chunksOf, importPage } from '../../imports.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
-import { facts, inWords } from '../../parts/facts.ts';
-import { filters } from '../../parts/filter-row.ts';
-import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
-import { link } from '../../parts/link.ts';
-import { type Column, table } from '../../parts/table.ts';
+import type { Asked, Done, Form, Page, View } from '../../page.ts';
+import { foldedCard } from '../../parts/card.ts';
+import { inWords } from '../../parts/facts.ts';
+import { filterRow } from '../../parts/filter-row.ts';
+import { addressesIn, field, form } from '../../parts/form.ts';
+import { type Column, emptyState, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
+import { who } from '../../parts/who.ts';
 import { written } from '../../parts/written.ts';
-import { state } from '../../states.ts';
-import { profileFacts, profileFields, profileForm, profileIn } from './contact-fields.ts';
+import { state, states } from '../../states.ts';
+import { contactPage } from './contact.ts';
+import { nameOf } from './names.ts';
 
 // The import of contacts.
 
@@ -67,17 +66,19 @@ const contactImport = importPage({
   run,
 });
 
-const nameOf = ({ displayName, name, identities, id }: Contact) =>
-  displayName || name || identities[0]?.identifier || id;
-
-const addressesOf = ({ identities }: Contact) => identities.map(({ identifier }) => identifier);
-
 /** Columns of a list of contacts. */
 export const contactColumns: readonly Column<Contact>[] = [
-  ['Name', (contact) => link(`/contacts/${contact.id}`, nameOf(contact))],
-  ['Status', ({ status }) => state(status)],
-  ['Tags', ({ tags }) => tags.join(', ')],
-  ['Changed', ({ updatedAt }) => time(updatedAt)],
+  {
+    head: 'Person',
+    cell: (contact) => {
+      const email = contact.identities[0]?.identifier ?? '';
+      const name = nameOf(contact);
+      return who({ name: name === email ? null : name, email }, `/contacts/${contact.id}`);
+    },
+  },
+  { head: 'State', isPlain: true, cell: ({ status }) => state(status) },
+  { head: 'Tags', cell: ({ tags }) => tags.map((tag) => html`<span class="tag">${tag}</span> `) },
+  { head: 'Changed', isNumber: true, cell: ({ updatedAt }) => time(updatedAt) },
 ];
 
 /** Returns the start of a day in the zone of the organization; the API refuses any other text. */
@@ -86,114 +87,68 @@ function dayStart({ timezone }: Asked, day: string): string {
   return isDay ? new Date(startOfDayIn(timezone, day)).toISOString() : day;
 }
 
+/** Draws the form of a new contact, folded unless it came back. */
+function making(asked: Asked, given: Form): Part {
+  if (!asked.may('contacts:write')) return null;
+  const fields = html`
+    ${field({ name: 'address', label: 'Address', value: given['address'], isRequired: true })}
+    ${field({ name: 'name', label: 'Name', value: given['name'] })}
+    ${field({ name: 'tags', label: 'Tags', value: given['tags'], hint: 'Divided by commas' })}`;
+  return foldedCard(
+    'Add a person',
+    form(asked, 'make', 'Add', fields),
+    'address, name, tags',
+    given['_action'] === 'make',
+  );
+}
+
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { ask, may } = asked;
   const { q, tag, email, externalId, status, since, page } = asked.query;
   const updatedSince = since && dayStart(asked, since);
   const query = { q, tag, email, externalId, status, updatedSince, page };
   const found = await ask(contactRoutes.list, { query });
-  const body = together(
-    problem,
-    may('contacts:write') && html`<p>${link('/contacts/import', 'Import a file')}</p>`,
-    filters(html`
-      ${field({ name: 'q', label: 'Search', value: q, type: 'search' })}
-      ${field({ name: 'email', label: 'Address', value: email })}
-      ${field({ name: 'tag', label: 'Tag', value: tag })}
-      ${field({ name: 'externalId', label: 'External id', value: externalId })}
-      ${choice({ name: 'status', label: 'Status', options: contactStatuses, value: status })}
-      ${field({ name: 'since', label: 'Changed since', type: 'date', value: since })}
-    `),
-    table(asked, found, contactColumns, 'No contact fits. "svc contacts import" reads a file.'),
-    may('contacts:write') && html`<h2>Make a contact</h2>`,
-    may('contacts:write') &&
-      form(
-        asked,
-        'make',
-        'Make the contact',
-        html`
-        ${field({ name: 'address', label: 'Address', value: given['address'], isRequired: true })}
-        ${field({ name: 'name', label: 'Name', value: given['name'] })}
-        ${field({ name: 'tags', label: 'Tags', value: given['tags'], hint: 'Divided by commas' })}
-      `,
-      ),
-  );
-  return { title: 'Contacts', body, command: 'svc contacts list', request: 'GET /v1/contacts' };
+  const isFiltered = [q, tag, email, externalId, status, since].some(Boolean);
+  const bring =
+    may('contacts:write') && html`<a class="btn" href="/console/contacts/import">Bring a file</a>`;
+  const empty = isFiltered
+    ? emptyState(
+        'Nobody fits these filters.',
+        html`<a class="btn" href="/console/contacts">Clear all filters</a>`,
+      )
+    : emptyState('No contact yet. A file of another service brings them.', bring);
+  const statuses = contactStatuses.map((value) => [value, states[value]?.[0] ?? value] as const);
+  const filtering = filterRow(asked, {
+    search: { name: 'q', label: 'Name, or beginning of the address' },
+    chips: [
+      { name: 'status', label: 'State', options: statuses, value: status },
+      { name: 'tag', label: 'Tag', value: tag },
+      { name: 'email', label: 'Address', value: email },
+      { name: 'externalId', label: 'External id', value: externalId },
+      { name: 'since', label: 'Changed since', type: 'date', value: since },
+    ],
+  });
+  return {
+    title: 'Contacts',
+    actions: together(
+      may('conversations:read') &&
+        html`<a class="btn" href="/console/conversations">Conversations</a>`,
+      bring,
+    ),
+    body: together(
+      problem,
+      html`<section class="card" aria-label="List">${filtering}${table(asked, found, contactColumns, empty)}</section>`,
+      making(asked, given),
+    ),
+    command: 'svc contacts list',
+    request: 'GET /v1/contacts',
+  };
 }
 
-async function make({ ask }: Asked, { address = '', name = '', tags }: Form): Promise<string> {
+async function make({ ask }: Asked, { address = '', name = '', tags }: Form): Promise<Done> {
   const body = { email: address.trim(), name: name.trim() || null, tags: addressesIn(tags) };
   const { id } = await ask(contactRoutes.create, { body });
-  return `/console/contacts/${id}`;
-}
-
-async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
-  const { ask, may, params } = asked;
-  const contact = await ask(contactRoutes.get, { params });
-  const values = given ?? {
-    name: contact.name ?? '',
-    displayName: contact.displayName ?? '',
-    tags: contact.tags.join(', '),
-    externalId: contact.externalId ?? '',
-    status: contact.status,
-    ...profileForm(contact),
-  };
-  const body = together(
-    problem,
-    html`<p>${state(contact.status)}
-      ${may('messages:read') && addressesOf(contact).map((recipient) => html`${link(withQuery('/messages', { recipient }), `Mail to ${recipient}`)} `)}
-      ${may('messages:read') && link(withQuery('/messages', { contactId: contact.id }), 'Messages that name the contact')}
-      ${may('conversations:read') && link(withQuery('/conversations', { contactId: contact.id }), 'Its conversations')}</p>`,
-    facts(contact, [
-      ['Reason', 'statusReason'],
-      ['Identities', 'identities'],
-      ['Tags', 'tags'],
-      ['External id', 'externalId'],
-      ['Language', 'preferences.language'],
-      ['Time zone', 'preferences.timezone'],
-      ['Wants email', 'preferences.notifications.email'],
-      ['Created', 'createdAt'],
-      ['Changed', 'updatedAt'],
-      ['Id', 'id'],
-    ]),
-    profileFacts(contact),
-    may('contacts:write') && html`<h2>Change</h2>`,
-    may('contacts:write') &&
-      form(
-        asked,
-        'change',
-        'Save',
-        html`
-        ${field({ name: 'name', label: 'Name', value: values['name'] })}
-        ${field({ name: 'displayName', label: 'Name to show', value: values['displayName'] })}
-        ${field({ name: 'tags', label: 'Tags', value: values['tags'], hint: 'Divided by commas' })}
-        ${field({ name: 'externalId', label: 'External id', value: values['externalId'] })}
-        ${choice({ name: 'status', label: 'Status', options: ['active', 'archived'], value: values['status'], empty: 'as it is' })}
-        <fieldset><legend>Profile</legend>${profileFields(values)}</fieldset>
-      `,
-      ),
-    may('contacts:delete') &&
-      button(asked, { action: 'delete', label: 'Delete with all that is known' }),
-  );
-  return {
-    title: nameOf(contact),
-    body,
-    command: `svc contacts show ${params['id']}`,
-    request: `GET /v1/contacts/${params['id']}`,
-  };
-}
-
-async function change({ ask, params, path }: Asked, given: Form): Promise<string> {
-  const { name = '', displayName = '', tags, externalId = '', status } = given;
-  const body = {
-    name: name.trim() || null,
-    displayName: displayName.trim() || null,
-    tags: addressesIn(tags),
-    externalId: externalId.trim() || null,
-    ...(status && { status }),
-    profile: profileIn(given),
-  };
-  await ask(contactRoutes.update, { params, body });
-  return `/console${path}`;
+  return { to: `/console/contacts/${id}`, said: 'Added.' };
 }
 
 export const contactPages: readonly Page[] = [
@@ -206,19 +161,5 @@ export const contactPages: readonly Page[] = [
     },
   },
   contactImport,
-  {
-    path: '/contacts/:id',
-    needs: 'contacts:read',
-    show: (asked) => one(asked, null),
-    actions: {
-      change: written('contacts:write', change, one),
-      delete: {
-        needs: 'contacts:delete',
-        async run({ ask, params }) {
-          await ask(forgetRoutes.delete, { params });
-          return '/console/contacts';
-        },
-      },
-    },
-  },
+  contactPage,
 ];

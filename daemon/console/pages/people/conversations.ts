@@ -1,5 +1,6 @@
 // Conversations, and a conversation with the messages.
 import { messageRoutes } from '../../../../src/outbound/messages/routes.ts';
+import type { Message } from '../../../../src/outbound/messages/schema.ts';
 import { conversationRoutes } from '../../../../src/people/conversations/routes.ts';
 import {
   type Conversation,
@@ -8,70 +9,102 @@ import {
 } from '../../../../src/people/conversations/schema.ts';
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
+import type { Asked, Done, Form, Page, View } from '../../page.ts';
+import { card, foldedCard } from '../../parts/card.ts';
 import { facts } from '../../parts/facts.ts';
-import { filters } from '../../parts/filter-row.ts';
+import { filterRow } from '../../parts/filter-row.ts';
 import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
-import { link } from '../../parts/link.ts';
-import { table } from '../../parts/table.ts';
-import { time } from '../../parts/times.ts';
+import { link, titleOfMail } from '../../parts/link.ts';
+import { emptyState, table } from '../../parts/table.ts';
+import { counted, time } from '../../parts/times.ts';
 import { written } from '../../parts/written.ts';
-import { state } from '../../states.ts';
+import { messageState, state, states } from '../../states.ts';
+import { contactsBy, nameOf } from './names.ts';
 
 const urgencies = createConversationInput.shape.urgency.unwrap().options;
 const filterNames = ['status', 'tag', 'externalId', 'contactId', 'page'];
 
-async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { ask, query, may } = asked;
-  const wanted = Object.fromEntries(filterNames.map((name) => [name, query[name]]));
-  const found = await ask(conversationRoutes.list, { query: wanted });
-  const line = (name: string, label: string) => field({ name, label, value: query[name] });
+const words = (values: readonly string[]) =>
+  values.map((value) => [value, states[value]?.[0] ?? value] as const);
+
+/** Draws the form of a new conversation, folded unless it came back. */
+function making(asked: Asked, given: Form, isOpen: boolean): Part {
+  if (!asked.may('conversations:write')) return null;
   const typed = (name: string, label: string, hint = '') =>
-    field({ name, label, value: given[name], hint });
-  const body = together(
-    problem,
-    filters(html`
-      ${choice({ name: 'status', label: 'Status', options: statuses, value: query['status'] })}
-      ${line('tag', 'Tag')}
-      ${line('externalId', 'External id')}
-      ${line('contactId', 'Contact')}
-    `),
-    table(
-      asked,
-      found,
-      [
-        ['Title', ({ id, title }) => link(`/conversations/${id}`, title || id.slice(-8))],
-        ['Status', ({ status }) => state(status)],
-        ['Tags', ({ tags }) => tags.join(', ')],
-        ['Messages', ({ messageCount }) => messageCount],
-        ['Last', ({ lastActivityAt }) => lastActivityAt && time(lastActivityAt)],
-      ],
-      'No conversation fits: "svc conversations create" makes one.',
-    ),
-    may('conversations:write') &&
-      html`<details open=${problem !== null}><summary>Make a conversation</summary>${form(
-        asked,
-        'make',
-        'Make the conversation',
-        html`
-        ${typed('title', 'Title')}
-        ${field({ name: 'description', label: 'Description', type: 'textarea', value: given['description'] })}
-        ${typed('newTags', 'Tags', 'Divided by commas')}
-        ${typed('newExternalId', 'External id', 'Your own id of it')}
-        ${choice({ name: 'urgency', label: 'Urgency', options: urgencies, value: given['urgency'], empty: 'normal, unless chosen' })}
-      `,
-      )}</details>`,
+    field({ name, label, value: given[name], ...(hint && { hint }) });
+  const fields = html`
+    ${typed('title', 'Title')}
+    ${field({ name: 'description', label: 'Description', type: 'textarea', value: given['description'] })}
+    ${typed('newTags', 'Tags', 'Divided by commas')}
+    ${typed('newExternalId', 'External id', 'Your own id of it')}
+    ${choice({ name: 'urgency', label: 'Urgency', options: urgencies, value: given['urgency'], empty: 'normal, unless chosen' })}`;
+  return foldedCard(
+    'Begin a conversation',
+    form(asked, 'make', 'Begin', fields),
+    'title, tags, urgency',
+    isOpen,
+  );
+}
+
+async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { ask, query } = asked;
+  const wanted = Object.fromEntries(filterNames.map((name) => [name, query[name]]));
+  const [found, contacts] = await Promise.all([
+    ask(conversationRoutes.list, { query: wanted }),
+    contactsBy(asked, [query['contactId'] || null]),
+  ]);
+  const named = [...contacts.values()].map((contact) => [contact.id, nameOf(contact)] as const);
+  const filtering = filterRow(asked, {
+    chips: [
+      { name: 'status', label: 'State', options: words(statuses), value: query['status'] },
+      { name: 'tag', label: 'Tag', value: query['tag'] },
+      { name: 'externalId', label: 'External id', value: query['externalId'] },
+      {
+        name: 'contactId',
+        label: 'With',
+        options: named,
+        value: query['contactId'],
+        isLinked: true,
+      },
+    ],
+  });
+  const rows = table<Conversation>(
+    asked,
+    found,
+    [
+      {
+        head: 'Conversation',
+        cell: ({ id, title }) => link(`/conversations/${id}`, title || '(no title)'),
+      },
+      { head: 'State', isPlain: true, cell: ({ status }) => state(status) },
+      {
+        head: 'Tags',
+        cell: ({ tags }) => tags.map((tag) => html`<span class="tag">${tag}</span> `),
+      },
+      { head: 'Messages', isNumber: true, cell: ({ messageCount }) => counted(messageCount) },
+      {
+        head: 'Last',
+        isNumber: true,
+        cell: ({ lastActivityAt }) => lastActivityAt && time(lastActivityAt),
+      },
+    ],
+    emptyState('No conversation fits. Mail that names one joins it.'),
   );
   return {
     title: 'Conversations',
+    crumb: link('/contacts', 'Contacts'),
     live: 'announce',
-    body,
+    body: together(
+      problem,
+      html`<section class="card" aria-label="List">${filtering}${rows}</section>`,
+      making(asked, given, problem !== null),
+    ),
     command: 'svc conversations list',
     request: 'GET /v1/conversations',
   };
 }
 
-async function make({ ask }: Asked, given: Form): Promise<string> {
+async function make({ ask }: Asked, given: Form): Promise<Done> {
   const { title = '', description = '', newTags, newExternalId = '', urgency } = given;
   const body = {
     title: title.trim() || null,
@@ -81,14 +114,13 @@ async function make({ ask }: Asked, given: Form): Promise<string> {
     ...(urgency && { urgency }),
   };
   const { id } = await ask(conversationRoutes.create, { body });
-  return `/console/conversations/${id}`;
+  return { to: `/console/conversations/${id}`, said: 'It has begun.' };
 }
 
-function moves(asked: Asked, { status }: Conversation, given: Form): Part {
-  if (!asked.may('conversations:write')) return null;
-  if (['resolved', 'archived'].includes(status)) {
-    return html`<div class="row">${button(asked, { action: 'reopen', label: 'Open again' })}</div>`;
-  }
+/** Draws the form that resolves an open conversation. */
+function resolving(asked: Asked, { status }: Conversation, given: Form): Part {
+  const isOver = ['resolved', 'archived'].includes(status);
+  if (isOver || !asked.may('conversations:write')) return null;
   const notes = field({
     name: 'notes',
     label: 'Notes on the resolution',
@@ -96,8 +128,14 @@ function moves(asked: Asked, { status }: Conversation, given: Form): Part {
     value: given['notes'],
     rows: 2,
   });
-  return html`${form(asked, 'resolve', 'Resolve', notes)}
-    <div class="row">${button(asked, { action: 'archive', label: 'Archive' })}</div>`;
+  return card('Resolve it', form(asked, 'resolve', 'Resolve', notes));
+}
+
+function moves(asked: Asked, { status }: Conversation): Part {
+  if (!asked.may('conversations:write')) return null;
+  const isOver = ['resolved', 'archived'].includes(status);
+  const [action, label] = isOver ? ['reopen', 'Open again'] : ['archive', 'Archive'];
+  return button(asked, { action, label });
 }
 
 function people({ may }: Asked, { contacts }: Conversation): Part {
@@ -106,7 +144,7 @@ function people({ may }: Asked, { contacts }: Conversation): Part {
     const text = name ?? identities[0]?.identifier ?? id;
     return html`<li>${may('contacts:read') ? link(`/contacts/${id}`, text) : text}</li>`;
   });
-  return html`<h2>Contacts</h2><ul>${shown}</ul>`;
+  return card('With', html`<ul>${shown}</ul>`);
 }
 
 async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
@@ -116,44 +154,57 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
     ask(conversationRoutes.get, { params }),
     may('messages:read') ? ask(messageRoutes.list, { query: ofIt }) : null,
   ]);
-  const body = together(
-    problem,
-    moves(asked, conversation, given),
-    html`<p>${state(conversation.status)}</p>`,
-    facts(conversation, [
-      ['Description', 'description'],
-      ['Tags', 'tags'],
-      ['Urgency', 'urgency'],
-      ['Priority', 'priority'],
-      ['Continues', 'parentConversationId'],
-      ['External id', 'externalId'],
-      ['Started', 'startedAt'],
-      ['Resolved', 'resolvedAt'],
-      ['Notes on the resolution', 'resolutionNotes'],
-      ['Id', 'id'],
-    ]),
-    people(asked, conversation),
+  const rows =
     messages &&
-      html`<h2>Messages</h2><p>${link(withQuery('/messages', { conversationId: params['id'] }), 'Filter them')}</p>`,
-    messages &&
-      table(
-        asked,
-        messages,
-        [
-          ['Status', ({ status }) => state(status)],
-          ['Subject', ({ id, subject }) => link(`/messages/${id}`, subject || '(no subject)')],
-          ['Accepted', ({ createdAt }) => time(createdAt)],
-        ],
-        'No message belongs to it yet.',
-      ),
-  );
+    table<Message>(
+      asked,
+      messages,
+      [
+        {
+          head: 'Subject',
+          cell: ({ id, subject }) => link(`/messages/${id}`, titleOfMail(subject)),
+        },
+        {
+          head: 'State',
+          isPlain: true,
+          cell: (message) => messageState(message, message.deliveries),
+        },
+        { head: 'Time', isNumber: true, cell: ({ createdAt }) => time(createdAt) },
+      ],
+      emptyState('No message belongs to it yet.'),
+    );
+  const about = facts(conversation, [
+    ['Description', 'description'],
+    ['Tags', 'tags'],
+    ['Urgency', 'urgency'],
+    ['Priority', 'priority'],
+    ['Continues', 'parentConversationId'],
+    ['External id', 'externalId'],
+    ['Started', 'startedAt'],
+    ['Resolved', 'resolvedAt'],
+    ['Notes on the resolution', 'resolutionNotes'],
+  ]);
   return {
     title: conversation.title || 'Conversation',
-    body,
+    crumb: link('/conversations', 'Conversations'),
+    below: state(conversation.status),
+    actions: moves(asked, conversation),
+    body: together(
+      problem,
+      people(asked, conversation),
+      rows &&
+        card('Messages', rows, {
+          more: link(withQuery('/messages', { conversationId: params['id'] }), 'Filter them'),
+        }),
+      about && card('About it', about),
+      resolving(asked, conversation, given),
+    ),
     command: `svc conversations show ${params['id']}`,
     request: `GET /v1/conversations/${params['id']}`,
   };
 }
+
+const said = { resolve: 'Resolved.', archive: 'Archived.', reopen: 'It is open again.' };
 
 const move = (verb: 'resolve' | 'archive' | 'reopen') =>
   written(
@@ -161,7 +212,7 @@ const move = (verb: 'resolve' | 'archive' | 'reopen') =>
     async ({ ask, params, path }, { notes = '' }) => {
       const body = notes.trim() === '' ? {} : { resolutionNotes: notes };
       await ask(conversationRoutes[verb], { params, body });
-      return `/console${path}`;
+      return { to: `/console${path}`, said: said[verb] };
     },
     one,
   );

@@ -1,31 +1,77 @@
-// Groups of contacts with their members. unsubscribe-groups.ts has the groups to unsubscribe from.
-
+// Groups of contacts with their members, and the lists that people can leave. group-conditions.ts
+// has the conditions of a group by query, unsubscribe-groups.ts the pages of a list.
 import { unsubscribeGroupRoutes } from '../../../../src/consent/opt-in/group-routes.ts';
+import type { ContactQuery } from '../../../../src/people/contacts/groups/query-schema.ts';
 import { contactGroupRoutes } from '../../../../src/people/contacts/groups/routes.ts';
+import type { ContactGroup } from '../../../../src/people/contacts/groups/schema.ts';
+import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { facts } from '../../parts/facts.ts';
-import { addressesIn, button, field, form, jsonIn } from '../../parts/form.ts';
+import { card, folded, foldedCard } from '../../parts/card.ts';
+import { confirmed } from '../../parts/confirm.ts';
+import { addressesIn, button, choice, field, form, jsonIn } from '../../parts/form.ts';
+import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
-import { table } from '../../parts/table.ts';
+import { emptyState, table } from '../../parts/table.ts';
+import { counted } from '../../parts/times.ts';
+import { addressPart } from '../../parts/who.ts';
 import { written } from '../../parts/written.ts';
 import { contactColumns } from './contacts.ts';
+import { comparisons, formOfRows, queryOf, rowsIn, rowsOf, subjects } from './group-conditions.ts';
+import { nameOf } from './names.ts';
 import { makeUnsubscribing, unsubscribePages, unsubscribeTable } from './unsubscribe-groups.ts';
 
-const queryHint =
-  'JSON: {"all": [{"tag": "customer"}, {"status": "active"}]}. Empty: members are added by hand';
+/** A group as the door answers it: the query is checked when it is written. */
+type Group = Omit<ContactGroup, 'query'> & { query: unknown };
 
-function fieldsOf(given: Form, hasQuery: boolean): Part {
+const mostFound = 8;
+const spareRows = 2;
+
+const queryHint = 'JSON: {"all": [{"tag": "customer"}, {"not": {"any": […]}}]}';
+
+const jsonField = ({ query }: Form): Part =>
+  field({
+    name: 'query',
+    label: 'Conditions',
+    type: 'textarea',
+    rows: 6,
+    value: query,
+    hint: queryHint,
+  });
+
+/** Draws the conditions as rows, with spare ones to fill. */
+function conditionRows(given: Form): Part {
+  const { join } = rowsIn(given);
+  const count = Object.keys(given).filter((name) => name.startsWith('what.')).length + spareRows;
+  const rows = Array.from({ length: count }, (_, at) => {
+    const value = (name: string) => given[`${name}.${at}`];
+    return html`<div class="picks">
+      ${choice({ name: `what.${at}`, label: at === 0 ? 'What' : 'And what', options: subjects, value: value('what'), empty: '–' })}
+      ${choice({ name: `how.${at}`, label: 'How', options: comparisons, value: value('how'), empty: 'is' })}
+      ${field({ name: `value.${at}`, label: 'Value', value: value('value') })}</div>`;
+  });
+  return html`<fieldset><legend>Conditions</legend>
+    ${choice({ name: 'join', label: 'A person is a member if', options: [['any', 'any of them holds']], value: join, empty: 'all of them hold' })}
+    ${rows}<p class="soft">Save to see how many people fit, and to get more rows.</p>
+    ${folded('Nested conditions', jsonField(given), 'JSON, instead of the rows')}</fieldset>`;
+}
+
+/** Draws the fields of a group. `conditions` tells how its conditions are written. */
+function fieldsOf(given: Form, conditions: 'rows' | 'json' | 'none'): Part {
   return html`
     ${field({ name: 'name', label: 'Name', value: given['name'], isRequired: true })}
     ${field({ name: 'description', label: 'Description', value: given['description'] })}
-    ${hasQuery && field({ name: 'query', label: 'Query', type: 'textarea', value: given['query'], hint: queryHint })}
+    ${conditions === 'rows' && conditionRows(given)}
+    ${conditions === 'json' && jsonField(given)}
   `;
 }
 
-function bodyOf({ name = '', description = '', query }: Form): object {
-  const conditions = jsonIn(query, 'The query');
+function bodyOf(given: Form): object {
+  const { name = '', description = '', query } = given;
+  const rows = rowsIn(given);
+  const typed = jsonIn(query, 'The query');
+  const conditions = typed ?? (rows.conditions.length > 0 ? queryOf(rows) : null);
   return {
     name: name.trim(),
     description: description.trim() || null,
@@ -39,35 +85,74 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
     ask(contactGroupRoutes.list, { query: { page: query['page'] } }),
     ask(unsubscribeGroupRoutes.list, { query: { limit: 100 } }),
   ]);
-  const body = together(
-    problem,
-    html`<h2>Groups of contacts</h2>`,
-    table(
-      asked,
-      groups,
-      [
-        ['Name', ({ id, name }) => link(`/groups/${id}`, name)],
-        ['Description', ({ description }) => description],
-        ['Members', ({ memberCount, query: by }) => (by ? 'by query' : memberCount)],
-      ],
-      'There is no group yet: "svc groups create" makes one.',
-    ),
-    may('contacts:write') &&
-      html`<details open=${given['_action'] === 'make'}><summary>Make a group</summary>${form(asked, 'make', 'Make the group', fieldsOf(given, true))}</details>`,
-    unsubscribeTable(asked, unsubscribing.items, given),
+  const isAgain = given['_action'] === 'make';
+  const rows = table(
+    asked,
+    groups,
+    [
+      {
+        head: 'Group',
+        cell: ({ id, name, description }) =>
+          html`<b>${link(`/groups/${id}`, name)}</b> <small>${description}</small>`,
+      },
+      {
+        head: 'Members',
+        isNumber: true,
+        cell: ({ memberCount, query: by }) =>
+          by ? 'by conditions' : memberCount === null ? 'many' : counted(memberCount),
+      },
+    ],
+    emptyState('There is no group yet. A group is people whom a campaign can choose.'),
   );
-  return { title: 'Groups', body, command: 'svc groups list', request: 'GET /v1/contact-groups' };
+  const making =
+    may('contacts:write') &&
+    html`<details open=${isAgain}><summary>Make a group</summary>${form(asked, 'make', 'Make the group', html`${fieldsOf(isAgain ? given : {}, 'rows')}<p class="soft">Without a condition, you add the members.</p>`)}</details>`;
+  return {
+    title: 'Groups & consent',
+    body: together(
+      problem,
+      card('Groups', together(rows, making)),
+      unsubscribeTable(asked, unsubscribing.items, given),
+    ),
+    command: 'svc groups list',
+    request: 'GET /v1/contact-groups',
+  };
 }
 
-function addMembers(asked: Asked, given: Form): Part {
-  const ids = field({
-    name: 'ids',
-    label: 'Ids of contacts',
-    value: given['ids'],
-    isRequired: true,
-    hint: 'contact_…, divided by commas',
+/** Draws the search for people to add, and what it found. */
+export async function findPeople(asked: Asked, action: string, label: string): Promise<Part> {
+  const { ask, query, path } = asked;
+  const find = query['find']?.trim() ?? '';
+  const found =
+    find.length < 2
+      ? null
+      : await ask(contactRoutes.list, { query: { q: find, limit: mostFound } });
+  const rows = found?.items.map((contact) => {
+    const email = contact.identities[0]?.identifier ?? '';
+    const name = nameOf(contact);
+    const address = name === email ? null : html` <small>${addressPart(email)}</small>`;
+    return html`<li>${icon('person')}<span><b>${name}</b>${address}</span>
+      ${button(asked, { action, label: html`${label}<span class="sr"> ${name}</span>`, fields: { ids: contact.id } })}</li>`;
   });
-  return form(asked, 'add', 'Add members', ids, [{ action: 'remove', label: 'Remove members' }]);
+  return html`<form method="get" class="search" role="search" action=${`/console${path}`}><input type="search" name="find" value=${find} aria-label="Find people to add" placeholder="Find people to add by name or address" /><button class="btn">Find</button></form>
+    ${rows && (rows.length > 0 ? html`<ul class="todo">${rows}</ul>` : html`<p class="soft">Nobody fits “${find}”.</p>`)}`;
+}
+
+function changing(asked: Asked, group: Group, given: Form): Part {
+  if (!asked.may('contacts:write')) return null;
+  const isAgain = given['_action'] === 'change';
+  const rows = group.query === null ? null : rowsOf(group.query as ContactQuery);
+  const conditions = group.query === null ? 'none' : rows ? 'rows' : 'json';
+  const values: Form = isAgain
+    ? given
+    : {
+        name: group.name,
+        description: group.description ?? '',
+        ...(rows ? formOfRows(rows) : { query: JSON.stringify(group.query, null, 2) }),
+      };
+  const fields = form(asked, 'change', 'Save', fieldsOf(values, conditions));
+  if (group.query !== null) return card('Who belongs to it', fields);
+  return foldedCard('Change', fields, 'name, description', isAgain);
 }
 
 async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
@@ -77,47 +162,51 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
     ask(contactGroupRoutes.members, { params, query: { page: query['page'] } }),
   ]);
   const byHand = group.query === null;
+  const mayChange = byHand && may('contacts:write');
   const remove = ({ id }: Contact) =>
     button(asked, { action: 'remove', label: 'Remove', fields: { ids: id } });
-  const mayChange = byHand && may('contacts:write');
-  const columns = mayChange ? [...contactColumns, ['Actions', remove] as const] : contactColumns;
-  const values =
-    given['_action'] === 'change'
-      ? given
-      : {
-          name: group.name,
-          description: group.description ?? '',
-          query: JSON.stringify(group.query, null, 2),
-        };
-  const body = together(
-    problem,
-    facts(group, [
-      ['Description', 'description'],
-      ['Members', 'memberCount'],
-      ['Id', 'id'],
-    ]),
-    !byHand &&
-      html`<p>A contact that fits this query is a member:</p><pre>${JSON.stringify(group.query, null, 2)}</pre>`,
-    table(asked, members, columns, 'It has no members yet.'),
-    mayChange && addMembers(asked, given),
-    may('contacts:write') &&
-      html`<details open=${given['_action'] === 'change'}><summary>Change the group</summary>${form(asked, 'change', 'Save', fieldsOf(values, !byHand))}</details>`,
-    may('contacts:delete') && button(asked, { action: 'delete', label: 'Delete the group' }),
-  );
+  const columns = mayChange ? [...contactColumns, { head: '', cell: remove }] : contactColumns;
+  const count = group.memberCount;
+  const size =
+    count === null ? 'Many people' : `${counted(count)} ${count === 1 ? 'person' : 'people'}`;
   return {
     title: group.name,
-    body,
+    crumb: link('/groups', 'Groups & consent'),
+    below: html`${size}${byHand ? ' chosen by hand' : ` ${count === 1 ? 'fits' : 'fit'} the conditions now`}${group.description && html` · ${group.description}`}`,
+    actions:
+      may('contacts:delete') &&
+      confirmed(asked, {
+        action: 'delete',
+        label: 'Delete',
+        question: `Delete the group “${group.name}”?`,
+        goes: 'Its members stay contacts. Campaigns that choose it choose nobody by it any more.',
+      }),
+    body: together(
+      problem,
+      !byHand && changing(asked, group, given),
+      card(
+        'Members',
+        together(
+          mayChange && (await findPeople(asked, 'add', 'Add')),
+          table(asked, members, columns, emptyState('It has no members yet.')),
+        ),
+      ),
+      byHand && changing(asked, group, given),
+    ),
     command: `svc groups members ${params['id']}`,
     request: `GET /v1/contact-groups/${params['id']}/members`,
   };
 }
 
+const verbs = { add: 'Added.', remove: 'Removed from the group.' };
+
 const members = (verb: 'add' | 'remove') =>
   written(
     'contacts:write',
-    async ({ ask, params, path }, { ids }) => {
+    async ({ ask, params, path }, { ids = '' }) => {
       await ask(contactGroupRoutes[verb], { params, body: { contactIds: addressesIn(ids) } });
-      return `/console${path}`;
+      const undo = { path, action: verb === 'add' ? 'remove' : 'add', fields: { ids } };
+      return { to: `/console${path}`, said: verbs[verb], undo };
     },
     one,
   );
@@ -132,7 +221,7 @@ export const groupPages: readonly Page[] = [
         'contacts:write',
         async ({ ask }, given) => {
           const { id } = await ask(contactGroupRoutes.create, { body: bodyOf(given) });
-          return `/console/groups/${id}`;
+          return { to: `/console/groups/${id}`, said: 'The group is made.' };
         },
         list,
       ),
@@ -150,7 +239,7 @@ export const groupPages: readonly Page[] = [
         'contacts:write',
         async ({ ask, params, path }, given) => {
           await ask(contactGroupRoutes.update, { params, body: bodyOf(given) });
-          return `/console${path}`;
+          return { to: `/console${path}`, said: 'Saved.' };
         },
         one,
       ),
@@ -158,7 +247,7 @@ export const groupPages: readonly Page[] = [
         needs: 'contacts:delete',
         async run({ ask, params }) {
           await ask(contactGroupRoutes.delete, { params });
-          return '/console/groups';
+          return { to: '/console/groups', said: 'The group is deleted.' };
         },
       },
     },

@@ -1,4 +1,4 @@
-// Groups to unsubscribe from, and the members of a group with double opt-in.
+// Lists that people can leave, and the members of a list with double opt-in.
 
 import { unsubscribeGroupRoutes } from '../../../../src/consent/opt-in/group-routes.ts';
 import { memberStatuses } from '../../../../src/consent/opt-in/queries.ts';
@@ -6,22 +6,27 @@ import { memberRoutes } from '../../../../src/consent/opt-in/routes.ts';
 import type { AddResult, Member } from '../../../../src/consent/opt-in/schema.ts';
 import type { UnsubscribeGroup } from '../../../../src/people/unsubscribe-groups/schema.ts';
 import { html, type Part, together } from '../../html.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
+import type { Asked, Done, Form, Page, View } from '../../page.ts';
+import { card, foldedCard } from '../../parts/card.ts';
+import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
-import { filters } from '../../parts/filter-row.ts';
-import { addressesIn, button, check, choice, field, form } from '../../parts/form.ts';
+import { filterRow } from '../../parts/filter-row.ts';
+import { addressesIn, button, check, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
-import { table } from '../../parts/table.ts';
+import { emptyState, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
+import { who } from '../../parts/who.ts';
 import { written } from '../../parts/written.ts';
-import { state } from '../../states.ts';
+import { state, states } from '../../states.ts';
+import { findPeople } from './groups.ts';
+import { contactsBy, nameOf } from './names.ts';
 
 const results: Readonly<Record<AddResult, string>> = {
-  asked: 'a mail asks it to confirm',
-  recent: 'it was asked less than an hour ago',
-  limit: 'it was asked three times, and not again',
-  confirmed: 'it has confirmed already',
-  blocked: 'its address gets no mail',
+  asked: 'A mail asks to confirm.',
+  recent: 'Asked less than an hour ago.',
+  limit: 'Asked three times already, and not again.',
+  confirmed: 'Confirmed already.',
+  blocked: 'The address gets no mail.',
 };
 
 function fieldsOf(given: Form): Part {
@@ -46,64 +51,75 @@ export function unsubscribeTable(
   given: Form,
 ): Part {
   const isAgain = given['_action'] === 'makeUnsubscribing';
-  return together(
-    html`<h2>Groups to unsubscribe from</h2>`,
-    table(
-      asked,
-      { items },
-      [
-        ['Name', ({ id, name }) => link(`/groups/unsubscribing/${id}`, name)],
-        ['Description', ({ description }) => description],
-        ['Shown to recipients', (group) => (group.public ? 'yes' : 'no')],
-        ['Double opt-in', ({ confirm }) => (confirm ? 'yes' : 'no')],
-      ],
-      'There is no such group yet: "svc unsubscribe-groups create" makes one.',
+  const rows = table<UnsubscribeGroup>(
+    asked,
+    { items },
+    [
+      {
+        head: 'List',
+        cell: ({ id, name, description }) =>
+          html`<b>${link(`/groups/unsubscribing/${id}`, name)}</b> <small>${description}</small>`,
+      },
+      { head: 'Shown to all who leave', cell: (group) => (group.public ? 'yes' : 'no') },
+      { head: 'Confirmed by mail', cell: ({ confirm }) => (confirm ? 'yes' : 'no') },
+    ],
+    emptyState(
+      'There is no list yet. A list is a kind of mail that people can leave with one click.',
     ),
-    asked.may('contacts:write') &&
-      html`<details open=${isAgain}><summary>Make a group to unsubscribe from</summary>${form(asked, 'makeUnsubscribing', 'Make the group', fieldsOf(isAgain ? given : {}))}</details>`,
   );
+  const making =
+    asked.may('contacts:write') &&
+    html`<details open=${isAgain}><summary>Make a list</summary>${form(asked, 'makeUnsubscribing', 'Make the list', fieldsOf(isAgain ? given : {}))}</details>`;
+  return card('Lists that people can leave', together(rows, making));
 }
 
-export async function makeUnsubscribing({ ask }: Asked, given: Form): Promise<string> {
+export async function makeUnsubscribing({ ask }: Asked, given: Form): Promise<Done> {
   const { id } = await ask(unsubscribeGroupRoutes.create, { body: bodyOf(given) });
-  return `/console/groups/unsubscribing/${id}`;
+  return { to: `/console/groups/unsubscribing/${id}`, said: 'The list is made.' };
 }
 
-async function members(asked: Asked, given: Form): Promise<Part> {
+/** Draws the members of a list with double opt-in. */
+async function members(asked: Asked): Promise<Part> {
   const { ask, may, params } = asked;
   const { status, cursor } = asked.query;
   const found = await ask(memberRoutes.members, { params, query: { status, cursor } });
+  const contacts = await contactsBy(
+    asked,
+    found.items.map(({ contactId }) => contactId),
+  );
+  const person = ({ contactId }: Member) => {
+    const contact = contacts.get(contactId);
+    if (!contact) return html`<span class="soft">a contact that is gone</span>`;
+    const email = contact.identities[0]?.identifier ?? '';
+    const name = nameOf(contact);
+    return who({ name: name === email ? null : name, email }, `/contacts/${contactId}`);
+  };
   const remove = ({ contactId }: Member) =>
     may('contacts:write') &&
     button(asked, { action: 'remove', label: 'Remove', fields: { ids: contactId } });
-  return together(
-    html`<h2>Members</h2>`,
-    filters(choice({ name: 'status', label: 'Status', options: memberStatuses, value: status })),
-    table(
-      asked,
-      found,
-      [
-        ['Contact', ({ contactId }) => link(`/contacts/${contactId}`, contactId.slice(-8))],
-        ['Status', ({ status: word }) => state(word)],
-        ['Mails', ({ mails }) => mails],
-        ['Last mail', ({ lastMailAt }) => lastMailAt && time(lastMailAt)],
-        ['Actions', remove],
-      ],
-      'Nobody was asked to confirm it yet.',
-    ),
-    may('contacts:write') &&
-      form(
+  const options = memberStatuses.map((value) => [value, states[value]?.[0] ?? value] as const);
+  return card(
+    'Members',
+    together(
+      may('contacts:write') && (await findPeople(asked, 'ask', 'Ask to confirm')),
+      filterRow(asked, { chips: [{ name: 'status', label: 'State', options, value: status }] }),
+      table<Member>(
         asked,
-        'ask',
-        'Ask them to confirm',
-        field({
-          name: 'ids',
-          label: 'Ids of contacts',
-          value: given['ids'],
-          isRequired: true,
-          hint: 'contact_…, divided by commas: each gets a mail',
-        }),
+        found,
+        [
+          { head: 'Person', cell: person },
+          { head: 'State', isPlain: true, cell: ({ status: word }) => state(word) },
+          { head: 'Mails', isNumber: true, cell: ({ mails }) => mails },
+          {
+            head: 'Last mail',
+            isNumber: true,
+            cell: ({ lastMailAt }) => lastMailAt && time(lastMailAt),
+          },
+          { head: '', cell: remove },
+        ],
+        emptyState('Nobody was asked to confirm it yet.'),
       ),
+    ),
   );
 }
 
@@ -120,44 +136,44 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
         public: group.public ? '1' : '',
         confirm: group.confirm ? '1' : '',
       };
-  const body = together(
-    problem,
-    facts(group, [
-      ['Description', 'description'],
-      ['Shown to recipients', 'public'],
-      ['Double opt-in', 'confirm'],
-      ['Id', 'id'],
-    ]),
-    group.confirm && (await members(asked, given)),
-    may('contacts:write') &&
-      html`<details open=${isAgain}><summary>Change the group</summary>${form(asked, 'change', 'Save', fieldsOf(values))}</details>`,
-    may('contacts:delete') &&
-      button(asked, { action: 'delete', label: 'Delete the group; its blocks stay' }),
-  );
+  const change = form(asked, 'change', 'Save', fieldsOf(values));
   return {
     title: name,
-    body,
+    crumb: link('/groups', 'Groups & consent'),
+    below: description ?? 'a list that people can leave with one click',
+    actions:
+      may('contacts:delete') &&
+      confirmed(asked, {
+        action: 'delete',
+        label: 'Delete',
+        question: `Delete the list “${name}”?`,
+        goes: 'The list goes with its confirmations. Who left it stays blocked for its mail.',
+      }),
+    body: together(
+      problem,
+      card(
+        'How people leave it',
+        facts(group, [
+          ['Shown to all who leave', 'public'],
+          ['Confirmed by mail', 'confirm'],
+        ]),
+      ),
+      group.confirm && (await members(asked)),
+      may('contacts:write') &&
+        foldedCard('Change', change, 'name, description, confirmation', isAgain),
+      foldedCard('For developers', facts(group, [['Id', 'id']]), 'id'),
+    ),
     command: `svc unsubscribe-groups show ${params['id']}`,
     request: `GET /v1/unsubscribe-groups/${params['id']}`,
   };
 }
 
-async function invite(asked: Asked, { ids }: Form): Promise<View> {
-  const { ask, params } = asked;
+/** Asks contacts to confirm the list. */
+async function invite(asked: Asked, { ids }: Form): Promise<Done> {
+  const { ask, params, path } = asked;
   const found = await ask(memberRoutes.add, { params, body: { contactIds: addressesIn(ids) } });
-  const body = together(
-    table(
-      asked,
-      found,
-      [
-        ['Contact', ({ contactId }) => link(`/contacts/${contactId}`, contactId.slice(-8))],
-        ['Result', ({ result }) => results[result]],
-      ],
-      'Nobody was asked.',
-    ),
-    html`<p>${link(asked.path, 'Back to the group')}</p>`,
-  );
-  return { title: 'Asked to confirm', body };
+  const words = found.items.map(({ result }) => results[result]);
+  return { to: `/console${path}`, said: [...new Set(words)].join(' ') };
 }
 
 export const unsubscribePages: readonly Page[] = [
@@ -171,14 +187,14 @@ export const unsubscribePages: readonly Page[] = [
         needs: 'contacts:write',
         async run({ ask, params, path }, { ids }) {
           await ask(memberRoutes.remove, { params, body: { contactIds: addressesIn(ids) } });
-          return `/console${path}`;
+          return { to: `/console${path}`, said: 'Removed from the list.' };
         },
       },
       change: written(
         'contacts:write',
         async ({ ask, params, path }, given) => {
           await ask(unsubscribeGroupRoutes.update, { params, body: bodyOf(given) });
-          return `/console${path}`;
+          return { to: `/console${path}`, said: 'Saved.' };
         },
         one,
       ),
@@ -186,7 +202,7 @@ export const unsubscribePages: readonly Page[] = [
         needs: 'contacts:delete',
         async run({ ask, params }) {
           await ask(unsubscribeGroupRoutes.delete, { params });
-          return '/console/groups';
+          return { to: '/console/groups', said: 'The list is deleted.' };
         },
       },
     },

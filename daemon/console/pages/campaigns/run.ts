@@ -1,0 +1,279 @@
+// A run of a campaign: the finding first, the funnel with the run before it, the mail itself, and
+// the people by outcome.
+import { campaignRoutes, campaignRunRoutes } from '../../../../src/campaigns/setup/routes.ts';
+import type { Run, RunSummary } from '../../../../src/campaigns/setup/run-schema.ts';
+import { standingOf } from '../../../../src/campaigns/setup/run-words.ts';
+import { spanInWords } from '../../../../src/outbound/explain/time-words.ts';
+import { messageRoutes } from '../../../../src/outbound/messages/routes.ts';
+import { runStatuses } from '../../../../src/run-ledger/schema.ts';
+import { refusalOf } from '../../api.ts';
+import { html, type Part, together } from '../../html.ts';
+import type { Action, Asked, Page, View } from '../../page.ts';
+import { card } from '../../parts/card.ts';
+import { confirmed } from '../../parts/confirm.ts';
+import { button, field, form } from '../../parts/form.ts';
+import { icon } from '../../parts/icon.ts';
+import { link } from '../../parts/link.ts';
+import { counted, percent, time } from '../../parts/times.ts';
+import { state } from '../../states.ts';
+import { mailCard } from '../messages/preview.ts';
+import { latestRuns, ofDelivered } from './latest-runs.ts';
+import { bouncesOf, findingOn } from './run-finding.ts';
+import { exportPage, peopleCard } from './run-people.ts';
+
+const isKnown = ({ status }: RunSummary) => runStatuses.includes(status);
+const stopped = new Set(['paused', 'held']);
+
+/** Draws what one can do about the run. */
+function moves(asked: Asked, run: RunSummary, hasQueued: boolean): Part {
+  const { status, failedCount, stats } = run;
+  if (!asked.may('campaigns:run')) return null;
+  const cancel = confirmed(asked, {
+    action: 'cancel',
+    label: 'Cancel the run',
+    question: 'Cancel this run for good?',
+    goes: 'Who has no mail yet gets none. Mail that left stays.',
+  });
+  if (status === 'scheduled' || stopped.has(status)) return cancel;
+  if (status === 'running' || (status === 'completed' && hasQueued)) {
+    return together(button(asked, { action: 'pause', label: 'Pause' }), cancel);
+  }
+  const fields = { once: asked.newToken() };
+  const failed = failedCount + stats.failed;
+  const label = `Run again for the ${failed} that failed`;
+  return failed > 0 && button(asked, { action: 'retry', label, fields });
+}
+
+/** Draws the form that lets a stopped run go on. */
+function resuming(asked: Asked, { status }: RunSummary): Part {
+  if (!stopped.has(status) || !asked.may('campaigns:run')) return null;
+  const isRequired = status === 'held';
+  const note = field({ name: 'note', label: 'Findings of the review', isRequired });
+  return card('Let it go on', form(asked, 'resume', 'Resume', note));
+}
+
+const queuedStatuses = ['pending', 'processing'] as const;
+
+/** Tells whether mail of a completed run is queued, so that it can be stopped. */
+async function hasQueuedMail({ ask, params }: Asked, { status }: RunSummary): Promise<boolean> {
+  if (status !== 'completed') return false;
+  const pages = await Promise.all(
+    queuedStatuses.map((queued) =>
+      ask(campaignRunRoutes.recipients, { params, query: { status: queued, limit: 1 } }),
+    ),
+  );
+  return pages.some(({ items }) => items.length > 0);
+}
+
+const minuteMs = 60_000;
+
+/** Returns the number of mails made per minute, and the remaining time at that pace. */
+function pace(run: RunSummary, checked: number, now: number): string {
+  const { status, startedAt, completedAt, updatedAt, dispatchedCount, totalRecipients } = run;
+  if (startedAt === null || dispatchedCount === 0) return '';
+  const end = status === 'running' ? now : Date.parse(completedAt ?? updatedAt);
+  const tookMs = Math.max(1_000, end - Date.parse(startedAt));
+  const perMinute = Math.round((dispatchedCount / tookMs) * minuteMs * 10) / 10;
+  const leftMs = (Math.max(0, totalRecipients - checked) * tookMs) / checked;
+  const rest = status === 'running' && leftMs > 0 ? `, about ${spanInWords(leftMs)} left` : '';
+  return `${perMinute.toLocaleString('en')} mails a minute over ${spanInWords(tookMs)}${rest}.`;
+}
+
+interface Stage {
+  label: string;
+  value: number;
+  /** Stage of which the value is a part. */
+  whole: number;
+  /** The same share in the run before; null without such a run. */
+  before: number | null;
+  soft?: string;
+  hint?: string;
+}
+
+const shareOf = (part: number, whole: number) => (whole === 0 ? null : part / whole);
+
+/** Returns the stages of a run, with the shares of the run before. */
+export function stagesOf(run: RunSummary, before: RunSummary | null): Stage[] {
+  const { stats, dispatchedCount, skippedCount, failedCount, totalRecipients } = run;
+  const chosen = Math.max(totalRecipients, dispatchedCount + skippedCount + failedCount);
+  // A message that bounced at once was tried too.
+  const sent = Math.max(stats.sent, stats.delivered + stats.bounced);
+  const waiting = Math.max(0, dispatchedCount - sent - stats.failed);
+  const old = before?.stats;
+  const sentBefore = old && Math.max(old.sent, old.delivered + old.bounced);
+  const share = (part: number | undefined, whole: number | undefined) =>
+    part === undefined || whole === undefined ? null : shareOf(part, whole);
+  const left = `${counted(skippedCount)} left out`;
+  return [
+    { label: 'Chosen', value: chosen, whole: chosen, before: null, soft: left },
+    {
+      label: 'Sent',
+      value: sent,
+      whole: chosen,
+      before: null,
+      hint: `dispatchedCount (accepted): ${counted(dispatchedCount)}`,
+      ...(waiting > 0 && { soft: `${counted(waiting)} waiting` }),
+    },
+    {
+      label: 'Delivered',
+      value: stats.delivered,
+      whole: sent,
+      before: share(old?.delivered, sentBefore),
+    },
+    {
+      label: 'Opened',
+      value: stats.opened,
+      whole: stats.delivered,
+      before: share(old?.opened, old?.delivered),
+    },
+    {
+      label: 'Clicked',
+      value: stats.clicked,
+      whole: stats.delivered,
+      before: share(old?.clicked, old?.delivered),
+    },
+  ];
+}
+
+function stagePart({ label, value, whole, before, soft, hint }: Stage): Part {
+  const share = shareOf(value, whole);
+  const by = share === null || before === null ? 0 : Math.round((share - before) * 1000) / 10;
+  const change =
+    by !== 0 &&
+    html` <span class=${by > 0 ? 'up' : 'down'}>${by < 0 ? '−' : '+'}${Math.abs(by).toFixed(1)}</span>`;
+  return html`<li title=${hint}><small>${label}</small><div class="v">${counted(value)}</div>
+    <small>${soft ?? percent(share)}${change}</small>
+    <svg viewBox="0 0 100 26" preserveAspectRatio="none" aria-hidden="true"><rect class="t" width="100" height="26" /><rect class="f" y=${26 - 26 * (share ?? 0)} width="100" height=${26 * (share ?? 0)} /></svg></li>`;
+}
+
+/** Returns the run that started last before this one, with the name of its campaign. */
+async function runBefore(asked: Asked, { id, startedAt }: RunSummary) {
+  if (startedAt === null) return null;
+  const { items } = await asked.ask(campaignRunRoutes.list, {
+    params: { id: asked.params['id'] },
+    query: { limit: 5 },
+  });
+  const own = items.map((run) => ({ run, name: 'its run before' }));
+  const all = await latestRuns(asked, 5);
+  const others = all.flatMap(({ run, campaign: { name } }) =>
+    run ? [{ run, name: `“${name}”` }] : [],
+  );
+  const earlier = (found: typeof own) =>
+    found
+      .filter(({ run }) => run.id !== id && run.startedAt !== null && run.startedAt < startedAt)
+      .toSorted((a, b) => ((a.run.startedAt ?? '') < (b.run.startedAt ?? '') ? 1 : -1))[0];
+  return earlier(own) ?? earlier(others) ?? null;
+}
+
+/** Draws the mail of the run as one of its people got it. */
+async function mailOf(asked: Asked, messageId: string | null): Promise<Part> {
+  if (messageId === null || !asked.may('messages:read')) return null;
+  const params = { id: messageId };
+  const found = await asked
+    .ask(messageRoutes.email, { params, query: { includeStorageUrls: true } })
+    .catch((error: unknown) => {
+      if (refusalOf(error).status === 404) return null;
+      throw error;
+    });
+  return found && mailCard(asked, found, found.toEmails[0] ?? '');
+}
+
+function findingPart(sentence: string, more: Part, tone: 'warn' | 'info'): Part {
+  return html`<aside class=${`find-out ${tone}`} aria-label="Finding">${icon(tone === 'warn' ? 'warning' : 'approve', tone)}<p><b>${sentence}</b> ${more}</p></aside>`;
+}
+
+/** Draws the finding: where bounces are, else how the run stands. */
+async function finding(asked: Asked, run: Run): Promise<Part> {
+  const found = findingOn(await bouncesOf(asked, run), run.stats.bounced);
+  const because = isKnown(run) ? standingOf(run, asked.now).because : '';
+  const standing =
+    because !== '' &&
+    findingPart(because, '', stopped.has(run.status) || run.status === 'failed' ? 'warn' : 'info');
+  const bounces =
+    found &&
+    findingPart(
+      found.sentence,
+      html`${found.more} <a href=${`/console${asked.path}?status=bounced#people`}>Show them</a>`,
+      'warn',
+    );
+  return together(bounces, (run.status !== 'completed' || !bounces) && standing);
+}
+
+async function show(asked: Asked): Promise<View> {
+  const { ask, params } = asked;
+  const [run, campaign] = await Promise.all([
+    ask(campaignRunRoutes.get, { params }),
+    ask(campaignRoutes.get, { params: { id: params['id'] } }),
+  ]);
+  const [people, before, found, hasQueued] = await Promise.all([
+    peopleCard(asked, run),
+    runBefore(asked, run),
+    finding(asked, run),
+    hasQueuedMail(asked, run),
+  ]);
+  const checked = run.dispatchedCount + run.skippedCount + run.failedCount;
+  const total = Math.max(run.totalRecipients, checked);
+  const { stats, startedAt, scheduledFor, createdAt, actorEmail } = run;
+  const facts = [
+    before && `Compared with ${before.name}`,
+    `${counted(stats.unsubscribed)} left the list (${ofDelivered(stats.unsubscribed, stats.delivered)})`,
+    `${counted(stats.complained)} reported as spam`,
+    `${counted(stats.bounced)} bounced`,
+    pace(run, checked, asked.now),
+  ].filter(Boolean);
+  const isOpen = run.status === 'running' || stopped.has(run.status);
+  return {
+    title: campaign.name,
+    crumb: html`${link('/campaigns', 'Campaigns')} / ${link(`/campaigns/${params['id']}`, campaign.name)} / Run`,
+    below: html`${state(run.status)} ${time(startedAt ?? scheduledFor ?? createdAt)}${actorEmail && ` · by ${actorEmail}`}`,
+    actions: moves(asked, run, hasQueued),
+    // Figures change with events of the messages of the run, so the page follows all events.
+    live: 'exchange',
+    body: together(
+      found,
+      isOpen &&
+        html`<p><label>${counted(checked)} of ${counted(total)} checked <progress max=${Math.max(1, total)} value=${checked}></progress></label></p>`,
+      resuming(asked, run),
+      html`<section class="card" aria-label="Result"><ul class="funnel">${stagesOf(run, before?.run ?? null).map(stagePart)}</ul><p class="pager">${facts.join(' · ')}</p></section>`,
+      html`<div class="grid two">${people.card}${await mailOf(asked, people.firstMessage)}</div>`,
+    ),
+    command: `svc campaigns recipients ${params['runId']}`,
+    request: `GET /v1/campaigns/${params['id']}/runs/${params['runId']}`,
+  };
+}
+
+const words = { pause: 'Paused.', resume: 'It goes on.', cancel: 'The run is cancelled.' };
+
+const move = (verb: 'pause' | 'resume' | 'cancel'): Action => ({
+  needs: 'campaigns:run',
+  async run({ ask, params, path }, { note = '' }) {
+    const body = note.trim() === '' ? {} : { note: note.trim() };
+    await ask(campaignRunRoutes[verb], { params, body });
+    return { to: `/console${path}`, said: words[verb] };
+  },
+});
+
+export const runPages: readonly Page[] = [
+  {
+    path: '/campaigns/:id/runs/:runId',
+    needs: 'campaigns:read',
+    show,
+    actions: {
+      pause: move('pause'),
+      resume: move('resume'),
+      cancel: move('cancel'),
+      retry: {
+        needs: 'campaigns:run',
+        async run({ ask, params }, { once }) {
+          const body = { idempotencyKey: once };
+          const { id } = await ask(campaignRunRoutes.retry, { params, body });
+          return {
+            to: `/console/campaigns/${params['id']}/runs/${id}`,
+            said: 'A new run has started.',
+          };
+        },
+      },
+    },
+  },
+  exportPage,
+];

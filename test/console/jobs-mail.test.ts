@@ -1,0 +1,153 @@
+// Jobs of an owner and an editor in a real Chromium, with their clicks counted, typing left out.
+// Slow: a daemon and a browser, and a run whose mail has to bounce.
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
+import { chromiumPath, openPage, startChromium, type WatchedPage } from './chromium.ts';
+import type { Made } from './world.ts';
+
+const path = await chromiumPath();
+if (path === null)
+  console.warn(
+    'No Chromium starts here ($CHROMIUM, PATH, @sparticuz/chromium): browser tests are skipped.',
+  );
+
+const lost = 'bounced+margarethe@simulator.test';
+
+describe.skipIf(path === null)('a job', () => {
+  let home: DaemonHome;
+  let daemon: DaemonProcess;
+  let browser: Browser;
+
+  const post = async (at: string, body: object) =>
+    (await daemon.request<Made>('POST', at, { body })).body;
+
+  beforeAll(async () => {
+    home = daemonHome();
+    daemon = await home.start();
+    browser = await startChromium(path ?? '');
+    const ids: string[] = [];
+    for (const [at, name] of ['Margarethe Xaver', 'Simon Neumann', 'Elif Becker'].entries()) {
+      const email = at === 0 ? lost : `delivered+${at}@simulator.test`;
+      ids.push((await post('/v1/contacts', { email, name, tags: ['reader'] })).id);
+    }
+    const group = await post('/v1/contact-groups', { name: 'newsletter' });
+    await post(`/v1/contact-groups/${group.id}/members`, { contactIds: ids });
+    await post('/v1/unsubscribe-groups', { name: 'Letter', description: 'Once a month' });
+    await post('/v1/messages', {
+      channel: 'email',
+      to: [{ email: lost, name: 'Margarethe Xaver' }],
+      email: { subject: 'Your order HB-48377', text: 'Thank you.' },
+    });
+    const bounces = Array.from({ length: 6 }, (_, at) => ({
+      channel: 'email',
+      to: [{ email: `bounced+${at}@simulator.test` }],
+      email: { subject: 'Reading', text: 'Come.' },
+    }));
+    await post('/v1/messages/batch', bounces);
+    await expect
+      .poll(async () => {
+        const found = await daemon.request<Made>('GET', '/v1/messages?status=bounced');
+        return found.body.items?.length;
+      })
+      .toBe(7);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await home?.close();
+  });
+
+  /** A signed-in page that counts clicks. */
+  interface Counted extends WatchedPage {
+    clicks: number;
+    click(target: Locator): Promise<void>;
+  }
+
+  async function begin(): Promise<Counted> {
+    const watched = await openPage(browser, daemon.httpUrl, {
+      viewport: { width: 1280, height: 800 },
+    });
+    const { page } = watched;
+    const { url } = await home.cli.json<{ url: string }>(['open']);
+    await page.goto(new URL(url).pathname);
+    await page.getByRole('button', { name: 'Open the console' }).click();
+    await page.waitForURL(/\/console$/);
+    const counted: Counted = {
+      ...watched,
+      clicks: 0,
+      async click(target) {
+        await target.click();
+        counted.clicks += 1;
+      },
+    };
+    return counted;
+  }
+
+  const inSide = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name, exact: true });
+
+  it('"why did she get nothing?" takes 3 clicks at most', async () => {
+    const one = await begin();
+    const { page } = one;
+    await one.click(inSide(page, 'Messages'));
+    await one.click(page.getByRole('searchbox'));
+    await page.keyboard.type('Your order HB');
+    await page.keyboard.press('Enter');
+    await one.click(page.getByRole('link', { name: 'Your order HB-48377' }));
+    const verdict = page.getByRole('heading', { level: 1 });
+    await verdict.getByText('It did not arrive: there is no such mailbox').waitFor();
+    expect(one.clicks).toBeLessThanOrEqual(3);
+    expect(one.faults).toEqual([]);
+  });
+
+  it('leaving a single list takes 3 clicks at most, and the way back stands in the toast', async () => {
+    const one = await begin();
+    const { page } = one;
+    await one.click(inSide(page, 'Contacts'));
+    await one.click(page.getByRole('link', { name: 'Elif Becker' }));
+    await one.click(page.getByRole('button', { name: 'Leave Letter' }));
+    await page.getByText('Nothing of “Letter” is sent any more.').waitFor();
+    expect(one.clicks).toBeLessThanOrEqual(3);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Leave Letter' }).waitFor();
+    expect(one.faults).toEqual([]);
+  });
+
+  it('a newsletter takes 12 clicks at most', async () => {
+    const one = await begin();
+    const { page } = one;
+    await one.click(page.getByRole('link', { name: 'Write a campaign' }).first());
+    await one.click(page.getByLabel('newsletter'));
+    await one.click(page.getByLabel('Subject'));
+    await page.keyboard.type('Jo Halle reads');
+    await one.click(page.getByLabel('Text', { exact: false }).first());
+    await page.keyboard.type('Hello {{ contact.name }}, there is tea.');
+    await one.click(page.getByRole('button', { name: 'Save' }));
+    await page.getByText('3 people').first().waitFor();
+    await one.click(page.getByRole('button', { name: 'Send a test' }));
+    await page.getByText('A test is on its way').waitFor();
+    await one.click(page.getByRole('button', { name: 'Send to' }).first());
+    await one.click(
+      page.locator('[popover]:popover-open').getByRole('button', { name: 'Send to' }),
+    );
+    await page.waitForURL(/\/runs\/run_/);
+    await page.getByText('The run has started.').waitFor();
+    expect(one.clicks).toBeLessThanOrEqual(12);
+    expect(one.faults).toEqual([]);
+  });
+
+  it('last week takes no click, and its bounce peak a single click', async () => {
+    const one = await begin();
+    const { page } = one;
+    for (const label of ['Sent', 'Delivered', 'Opened', 'Clicked', 'Bounced']) {
+      await page.locator('.kpis').getByText(label, { exact: true }).waitFor();
+    }
+    await page.getByText('No such mailbox').first().waitFor();
+    expect(one.clicks).toBe(0);
+    await one.click(page.getByRole('link', { name: 'See: 7 addresses of simulator.test' }));
+    await page.waitForURL(/status=bounced/);
+    await page.getByRole('link', { name: 'Reading' }).first().waitFor();
+    expect(one.clicks).toBe(1);
+    expect(one.faults).toEqual([]);
+  });
+});
