@@ -15,6 +15,7 @@ import { visitorOf } from '../http/visitor.ts';
 import { type Answer, commonHeaders } from './answers.ts';
 import { readAssets } from './assets.ts';
 import { Cookies, decoded, organizationOfForm, root } from './browser-request.ts';
+import { domainLinkPage } from './doors/domain-link.ts';
 import { doorOf } from './doors/doors.ts';
 import { keepOfEnded } from './doors/ended.ts';
 import { signInPage } from './doors/sign-in.ts';
@@ -62,9 +63,21 @@ export class Console {
         .header('cross-origin-resource-policy', 'same-origin')
         .send(bytes);
     }
-    const answer = this.#answer(request, decoded(path)).catch((error: unknown) =>
-      inTrouble(this.#site, request, error),
-    );
+    return this.#send(request, reply, this.#answer(request, decoded(path)));
+  }
+
+  /** Answers the link of a domain, below `/domains`. */
+  showDomain(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const params = request.params as { token: string };
+    return this.#send(request, reply, domainLinkPage(this.#site, request, params));
+  }
+
+  async #send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answering: Promise<Answer>,
+  ): Promise<FastifyReply> {
+    const answer = answering.catch((error: unknown) => inTrouble(this.#site, request, error));
     const { status, body, headers = {} } = await answer;
     if (typeof body !== 'string') reserveAnswer(reply.raw, body.length);
     return reply

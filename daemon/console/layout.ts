@@ -209,11 +209,14 @@ function asCommand({ command, request }: View, { config }: Asked): Part {
 }
 
 /** Draws a page without a session: the sign-in, a link, an error. */
-export function drawPlain(assets: AssetUrls, title: string, body: Part): string {
+export function drawPlain(
+  assets: AssetUrls,
+  { title, body, isWide }: { title: string; body: Part; isWide?: boolean },
+): string {
   return documentOf(
     assets,
     title,
-    html`<body><main id="main" class="door"><span class="org"><span class="mark" aria-hidden="true">s</span> <span>svc</span></span>
+    html`<body><main id="main" class=${isWide ? 'door broad' : 'door'}><span class="org"><span class="mark" aria-hidden="true">s</span> <span>svc</span></span>
       <section class="card"><h1>${title}</h1>${body}</section></main></body>`,
   );
 }

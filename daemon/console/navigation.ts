@@ -61,7 +61,7 @@ const groups: readonly Group[] = [
     title: 'Delivery',
     areas: [
       area('Domains & senders', 'domain', '/domains = Domains', '/senders = Senders'),
-      area('Reports', 'report', '/usage'),
+      area('Reports', 'report', '/reports'),
       area('Queue', 'clock', '/queue'),
     ],
   },

@@ -136,10 +136,9 @@ function askedBy(site: Site, request: FastifyRequest, session: Session, path: st
   const asker = { caller, peer: visitorOf(app, request.raw), requestId: request.id };
   const askRoute: AskRoute = (way, { query = {}, ...input } = {}) =>
     ask(asker, way, { ...input, query: queryOf(query) });
-  const asked: Asked = {
+  return {
     app,
     ask: askRoute,
-    drawn: () => pageAt(path).show(asked),
     newToken: () => newToken(app.random),
     caller,
     session,
@@ -155,7 +154,6 @@ function askedBy(site: Site, request: FastifyRequest, session: Session, path: st
     authenticate: (key) => site.authenticator.authenticate(key),
     may: (right) => mayAsk(caller, right),
   };
-  return asked;
 }
 
 /** Shows a page, or runs the action of a posted form. Returns a path to redirect to, or a page. */

@@ -44,10 +44,10 @@ export type Door = (
 export function plainAnswer(
   { assets }: Pick<Site, 'assets'>,
   status: number,
-  page: { title: string; body: Part },
+  page: { title: string; body: Part; isWide?: boolean },
   headers: Answer['headers'] = {},
 ): Answer {
-  return { status, body: drawPlain(assets.urls, page.title, page.body), headers };
+  return { status, body: drawPlain(assets.urls, page), headers };
 }
 
 /** Answers with a sentence and the way to the console. */

@@ -214,7 +214,7 @@ async function pathsOf(story: Story): Promise<Record<string, string>> {
     template: await story.template(),
     run: await story.campaign(),
     contacts: '/console/contacts',
-    usage: '/console/usage',
+    reports: '/console/reports',
     queue: '/console/queue',
   };
 }

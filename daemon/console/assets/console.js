@@ -178,3 +178,15 @@ if (main?.dataset.live === 'often') {
     if (hasNews) void follow();
   });
 }
+
+/** Posts a form again while its page is in view, such as the check of a domain. */
+async function postAgain() {
+  const form = document.querySelector('form[data-every]');
+  if (!form || document.visibilityState === 'hidden') return;
+  const body = new URLSearchParams(new FormData(form));
+  await fetch(location.pathname, { method: 'POST', body, redirect: 'manual' }).catch(() => null);
+  void follow();
+}
+
+const everySeconds = Number(document.querySelector('form[data-every]')?.dataset.every);
+if (everySeconds > 0) setInterval(() => void postAgain(), everySeconds * 1000);

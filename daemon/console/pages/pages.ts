@@ -18,10 +18,10 @@ import { conversationPages } from './people/conversations.ts';
 import { groupPages } from './people/groups.ts';
 import { memberPages } from './people/members.ts';
 import { queuePages } from './queue.ts';
+import { reportPages } from './reports.ts';
 import { settingsPages } from './settings.ts';
 import { brandPages } from './templates/brands.ts';
 import { templatePages } from './templates/templates.ts';
-import { usagePages } from './usage.ts';
 import { webhookPages } from './webhooks.ts';
 
 export const pages: readonly Page[] = [
@@ -40,7 +40,7 @@ export const pages: readonly Page[] = [
   ...campaignPages,
   ...webhookPages,
   ...extensionPages,
-  ...usagePages,
+  ...reportPages,
   ...queuePages,
   ...memberPages,
   ...keyPages,

@@ -3,7 +3,6 @@ import type { Right } from '../../../src/core/api/route.ts';
 import { refusalOf } from '../api.ts';
 import { html, type Part } from '../html.ts';
 import type { Action, Asked, Form, Outcome, View } from '../page.ts';
-import { checkSeen } from './seen.ts';
 
 /** Runs an action of a form; draws the form again with the error if the API refuses. */
 export async function orAgain<Result extends Outcome>(
@@ -34,16 +33,10 @@ export function written(
   return {
     needs,
     ...(asks !== undefined && { asks }),
-    async run(asked, given) {
-      const checked = await checkSeen(asked, given);
-      const again = checked ? { ...asked, seen: checked.seen } : asked;
-      return orAgain(
-        async () => {
-          if (checked?.refusal) throw checked.refusal;
-          return act(asked, given);
-        },
-        (problem) => draw(again, given, problem),
-      );
-    },
+    run: (asked, given) =>
+      orAgain(
+        () => act(asked, given),
+        (problem) => draw(asked, given, problem),
+      ),
   };
 }

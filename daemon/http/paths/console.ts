@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Console } from '../../console/console.ts';
 import type { ConsoleParts } from '../../console/site.ts';
 
-/** Mounts everything at and below `/console`. */
+/** Mounts everything at and below `/console`, and the links of domains. */
 export function mountConsole(server: FastifyInstance, parts: ConsoleParts): void {
   let loading: Promise<Console> | undefined;
   const load = async () => {
@@ -16,6 +16,14 @@ export function mountConsole(server: FastifyInstance, parts: ConsoleParts): void
     return (await loading).handle(request, reply);
   };
   server.addHook('preClose', async () => (await loading)?.close());
+  server.route({
+    method: ['GET', 'HEAD'],
+    url: '/domains/:token',
+    handler: async (request, reply) => {
+      loading ??= load();
+      return (await loading).showDomain(request, reply);
+    },
+  });
   for (const url of ['/console', '/console/*']) {
     server.route({ method: ['GET', 'HEAD', 'POST'], url, handler });
   }

@@ -44,6 +44,8 @@ const otherActions = [
   'domain.dkim-rotated',
   'domain.dkim-imported',
   'domain.resumed',
+  'domain.link-made',
+  'domain.link-ended',
   'domain.catch-all-enabled',
   'domain.catch-all-disabled',
   'warming.started',

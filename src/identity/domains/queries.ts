@@ -85,6 +85,12 @@ export const findProvenDomain = own.first((db, organizationId: string) =>
     .limit(1),
 );
 
+/** Returns the organization of a domain; undefined if the domain was deleted. */
+export const findDomainOwner = own.first(
+  (db, id: string) => db.selectFrom('domains').select('organization_id').where('id', '=', id),
+  (row) => row?.organization_id,
+);
+
 /** Returns the return-path host of a domain, or undefined if the domain was deleted. */
 export const findReturnPath = own.first(
   (db, id: string) => db.selectFrom('domains').select('return_path').where('id', '=', id),

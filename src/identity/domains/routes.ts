@@ -1,10 +1,13 @@
 // The HTTP operations on sending domains.
+import { z } from 'zod';
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
+import { internalRoute } from '../../core/api/route.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { importDkim, rotateDkim } from './dkim-change.ts';
 import { addDomain, deleteDomain, getDomain, listDnsRecords, listDomains } from './domains.ts';
+import { endDomainLink, findDomainLink, makeDomainLink } from './links.ts';
 import { getRegistrar } from './registrar/registrar.ts';
 import {
   addDomainInput,
@@ -107,5 +110,29 @@ export const domainRoutes = {
     output: domainOutput,
     throws: [ConflictError],
     run: (app, { caller, params: { id }, body }) => importDkim(app, caller, id, body),
+  }),
+};
+
+/** The link of a domain for a colleague, made and ended in the console. */
+export const domainLinkRoutes = {
+  find: internalRoute({
+    name: 'domain link',
+    permission: 'domains:read',
+    params,
+    run: (app, { caller, params: { id } }) => findDomainLink(app, caller, id),
+  }),
+  make: internalRoute({
+    name: 'make domain link',
+    permission: 'domains:write',
+    params,
+    body: z.strictObject({}),
+    run: (app, { caller, params: { id } }) => makeDomainLink(app, caller, id),
+  }),
+  end: internalRoute({
+    name: 'end domain link',
+    permission: 'domains:write',
+    params,
+    body: z.strictObject({}),
+    run: (app, { caller, params: { id } }) => endDomainLink(app, caller, id),
   }),
 };

@@ -14,7 +14,7 @@ export function trackingPart(asked: Asked, tracking: CustomTracking | null): Par
   const host = tracking?.customTracking;
   if (!host) {
     return together(
-      html`<h2>Tracking host</h2><p class="empty">Links of tracked mail lead to the public URL of the service.</p>`,
+      html`<p class="empty">Links of tracked mail lead to the public URL of the service.</p>`,
       mayWrite &&
         form(
           asked,
@@ -31,7 +31,7 @@ export function trackingPart(asked: Asked, tracking: CustomTracking | null): Par
   }
   const records = Object.values(host.dnsRecords).filter(({ required }) => required);
   return together(
-    html`<h2>Tracking host</h2><p>${state(host.status)}</p>`,
+    html`<p>${state(host.status)}</p>`,
     facts(host, [
       ['Host', 'hostname'],
       ['Certificate', 'sslStatus'],

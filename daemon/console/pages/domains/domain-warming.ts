@@ -51,7 +51,6 @@ function start(asked: Asked): Part {
 export function warmingPart(asked: Asked, warming: Warming | null): Part {
   const isOver = !warming || ['completed', 'cancelled'].includes(warming.plan.status);
   return together(
-    html`<h2>Warming</h2>`,
     warming ? planPart(asked, warming) : html`<p class="empty">The domain has no warming plan.</p>`,
     isOver && start(asked),
   );

@@ -1,67 +1,65 @@
-// Sending domains: each record as it should be and as it was found, with a diagnosis.
+// Sending domains: the records still to publish, a link for whoever keeps the DNS, and all settings
+// of a domain folded below.
 import type { Doorway } from '../../../../src/core/api/route.ts';
 import { dnsForms, dnsText } from '../../../../src/identity/domains/dns-forms.ts';
-import { domainRoutes } from '../../../../src/identity/domains/routes.ts';
-import type { DnsRecord, Domain } from '../../../../src/identity/domains/schema.ts';
+import type { DomainLink } from '../../../../src/identity/domains/links.ts';
+import { domainLinkRoutes, domainRoutes } from '../../../../src/identity/domains/routes.ts';
+import type { Domain } from '../../../../src/identity/domains/schema.ts';
 import { warmingRoutes } from '../../../../src/identity/warming/routes.ts';
 import { customTrackingRoutes } from '../../../../src/outbound/tracking/custom/routes.ts';
 import { ResourceNotFoundError } from '../../../../src/platform/errors.ts';
+import { urlAt } from '../../../../src/platform/net/network-address.ts';
 import { type Download, Refusal } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
+import { card, folded } from '../../parts/card.ts';
+import { confirmed, requireTyped } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
-import { button, field, form } from '../../parts/form.ts';
+import { button, field, form, hidden } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
 import { state } from '../../states.ts';
+import { countTodo, recordsTable, sharedFaults } from './domain-records.ts';
 import { trackingActions, trackingPart } from './domain-tracking.ts';
 import { warmingActions, warmingPart } from './domain-warming.ts';
 
 const pathOf = ({ params }: Asked) => `/v1/email/domains/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/console/domains/${params['id']}`;
 
+/** Returns how many records are still to publish, as a pill. */
+function todoOf({ status, dnsRecords }: Domain): Part {
+  const { left, all } = countTodo(dnsRecords);
+  if (left === 0) return state(status);
+  const tone = status === 'verified' ? 'info' : 'warn';
+  return html`<span class=${`pill ${tone}`}>${left} of ${all} to do</span>`;
+}
+
 async function list(asked: Asked): Promise<Part> {
-  const { ask, query, may } = asked;
+  const { ask, query } = asked;
   const found = await ask(domainRoutes.list, { query: { page: query['page'] } });
-  return together(
-    table(
-      asked,
-      found,
+  return table(
+    asked,
+    found,
+    [
+      ['Domain', ({ id, domain }) => link(`/domains/${id}`, domain)],
+      ['Records', todoOf],
       [
-        ['Domain', ({ id, domain }) => link(`/domains/${id}`, domain)],
-        ['Status', ({ status }) => state(status)],
-        ['Sending', ({ sendingStatus }) => state(sendingStatus)],
-        ['Checked', ({ lastCheckedAt }) => (lastCheckedAt ? time(lastCheckedAt) : 'never')],
+        'Sending',
+        ({ sendingStatus, status }) => state(status === 'verified' ? sendingStatus : status),
       ],
-      'There is no sending domain yet.',
-    ),
-    may('domains:write') && html`<h2>Add a domain</h2>`,
-    may('domains:write') &&
-      form(asked, 'add', 'Add', field({ name: 'domain', label: 'Domain', isRequired: true })),
+      ['Checked', ({ lastCheckedAt }) => (lastCheckedAt ? time(lastCheckedAt) : 'never')],
+    ],
+    'There is no sending domain yet. Add the domain that your mail comes from.',
   );
 }
 
-function record({
-  purpose,
-  type,
-  name,
-  value,
-  required,
-  status,
-  found,
-  error,
-  diagnosis,
-  keepUntil,
-}: DnsRecord): Part {
-  return html`<article class="mail">
-    <p>${state(status)} <strong>${type} ${name}</strong> <small>${purpose}${required && ', required'}</small></p>
-    <pre data-copy="">${value}</pre>
-    ${found.length > 0 && html`<p>Found:</p><pre>${found.join('\n')}</pre>`}
-    ${error && html`<p class="problem">${error}</p>`}
-    ${diagnosis && html`<p>${diagnosis.remedy} <small>(${diagnosis.code})</small></p>`}
-    ${keepUntil && html`<p>Keep it until ${time(keepUntil)}.</p>`}
-  </article>`;
+/** Draws the field for a new domain, which opens from the button of the page. */
+function adding(asked: Asked): Part {
+  if (!asked.may('domains:write')) return null;
+  return html`<button type="button" class="btn first" popovertarget="add">Add a domain</button>
+    <div popover="auto" id="add" role="dialog" aria-labelledby="h-add"><h2 id="h-add">Add a domain</h2>
+      ${form(asked, 'add', 'Add it', field({ name: 'domain', label: 'Domain', isRequired: true, hint: 'Such as news.example.com; you publish its records next' }))}</div>`;
 }
 
 /** Returns an answer of the API, or null for a 404. */
@@ -76,43 +74,102 @@ async function orNull<T>(asked: Promise<T>): Promise<T | null> {
 
 const forms = dnsForms.filter((form) => form !== 'table');
 
-function records(asked: Asked, { dnsRecords }: Domain): Part {
-  return together(
-    html`<h2>DNS records</h2>`,
-    html`<p class="row">${link(`/domains/${asked.params['id']}/registrar`, 'Where are they edited?')}
-      <span>Save as</span> ${forms.map((form) => link(`/domains/${asked.params['id']}/records/${form}`, form))}</p>`,
-    dnsRecords.map(record),
+const formWords: Readonly<Record<string, string>> = {
+  zone: 'Zone file',
+  dig: 'dig',
+  json: 'JSON',
+  terraform: 'Terraform',
+  cloudflare: 'Cloudflare',
+};
+
+function records(asked: Asked, { id, domain, dnsRecords }: Domain): Part {
+  const isFull = asked.query['names'] === 'full';
+  const turn = isFull
+    ? link(`/domains/${id}`, 'Show short names')
+    : link(`/domains/${id}?names=full`, 'Show full names');
+  const say = isFull
+    ? 'Names are whole.'
+    : 'Names are without the domain, as most providers want them.';
+  const more = link(`/domains/${id}/registrar`, 'Where are they edited?');
+  return card(
+    'Records to publish',
+    html`<nav class="tabs" aria-label="Form of the records"><a href=${`/console/domains/${id}`} aria-current="true">Table</a>${forms.map((form) => link(`/domains/${id}/records/${form}`, formWords[form] ?? form))}</nav>
+      ${recordsTable(dnsRecords, domain, { isFull })}
+      <p class="pager"><span>${say}</span> <span class="right">${turn}</span></p>`,
+    { more },
   );
+}
+
+/** Draws the link for a colleague who keeps the DNS. */
+function linkPart(asked: Asked, found: DomainLink | null): Part {
+  if (!asked.may('domains:write')) return null;
+  const make = (label: string) => button(asked, { action: 'makeLink', label });
+  const present = found
+    ? html`<p class="picks"><span>A link works until ${time(found.expiresAt)}; it was made ${time(found.createdAt)}.</span>
+        ${confirmed(asked, { action: 'endLink', label: 'End it', question: 'End the link?', goes: 'Whoever has it sees nothing any more. You can make a new one.', look: '' })}${make('Make a new one')}</p>`
+    : html`<p class="picks">${make('Make a link')}</p>`;
+  return card(
+    'Does somebody else keep your DNS?',
+    html`<p class="soft">They get a page with the domain and these records, without signing in. It ends after 7 days, or when you end it here.</p>${present}`,
+  );
+}
+
+/** Says what the domain may do now, and what it waits for. */
+function standing({ status, dnsRecords, lastCheckedAt, sendingStatus, holdReason }: Domain): Part {
+  const isMissing = dnsRecords.some((one) => one.required && one.status !== 'valid');
+  const can =
+    status !== 'verified'
+      ? 'It cannot send yet.'
+      : sendingStatus === 'held'
+        ? `It is held: ${holdReason ?? 'too many bounces or complaints'}.`
+        : 'It can send.';
+  return html`${can} ${isMissing && 'The records marked “needed” are enough to begin.'}
+    ${lastCheckedAt && html` Checked ${time(lastCheckedAt)};`} <span class="js">this page checks again every minute while it is open.</span>`;
 }
 
 async function one(asked: Asked): Promise<View> {
   const { ask, params, may } = asked;
-  const [domain, warming, tracking] = await Promise.all([
+  const [domain, warming, tracking, shared] = await Promise.all([
     ask(domainRoutes.get, { params }),
     orNull(ask(warmingRoutes.get, { params })),
     may('tracking:read') ? orNull(ask(customTrackingRoutes.get, { params })) : null,
+    ask(domainLinkRoutes.find, { params }),
   ]);
-  const body = together(
-    html`<div class="row">
-      ${may('domains:write') && button(asked, { action: 'verify', label: 'Check now', isFirst: true })}
-      ${may('domains:write') && button(asked, { action: 'rotate', label: 'Create new DKIM keys' })}
-      ${may('domains:delete') && button(asked, { action: 'delete', label: 'Delete' })}
-    </div>`,
-    html`<p>${state(domain.status)}, sending ${state(domain.sendingStatus)}</p>`,
+  const keys = together(
     facts(domain, [
       ['Return path', 'returnPath'],
       ['Verified', 'verifiedAt'],
-      ['Checked', 'lastCheckedAt'],
-      ['Held because', 'holdReason'],
       ['Id', 'id'],
     ]),
-    records(asked, domain),
-    warmingPart(asked, warming),
-    may('tracking:read') && trackingPart(asked, tracking),
+    html`<div class="picks">${may('domains:write') && button(asked, { action: 'rotate', label: 'Create new DKIM keys' })}
+      ${
+        may('domains:delete') &&
+        confirmed(asked, {
+          action: 'delete',
+          label: 'Remove the domain',
+          question: `Remove ${domain.domain}?`,
+          goes: 'Its keys go for good, and its senders cannot send any more. Mail that was sent stays.',
+          typedName: domain.domain,
+        })
+      }</div>`,
   );
+  const check = html`<form method="post" class="action" data-every="60">${hidden(asked, 'verify')}<button class="btn first">Check now</button></form>`;
   return {
     title: domain.domain,
-    body,
+    heading: html`${domain.domain} ${todoOf(domain)}`,
+    below: standing(domain),
+    actions: may('domains:write') && check,
+    live: 'exchange',
+    about: domain.id,
+    body: together(
+      sharedFaults(domain.dnsRecords),
+      records(asked, domain),
+      linkPart(asked, shared),
+      html`<section class="card folds" aria-label="More of the domain">
+        ${folded('Warming', warmingPart(asked, warming), warming ? state(warming.plan.status) : 'a new domain should begin slowly')}
+        ${may('tracking:read') && folded('Tracking host', trackingPart(asked, tracking), 'makes links look like yours')}
+        ${folded('Keys and removal', keys, html`added ${time(domain.createdAt)}`)}</section>`,
+    ),
     command: `svc domains dns ${domain.domain}`,
     request: `GET ${pathOf(asked)}`,
   };
@@ -153,9 +210,9 @@ async function recordsAs({ ask, params: { id, form: wanted } }: Asked): Promise<
   };
 }
 
-const act = (way: Doorway, to?: string) => async (asked: Asked) => {
+const act = (way: Doorway) => async (asked: Asked) => {
   await asked.ask(way, { params: asked.params });
-  return to ?? ownPath(asked);
+  return ownPath(asked);
 };
 
 export const domainPages: readonly Page[] = [
@@ -164,6 +221,8 @@ export const domainPages: readonly Page[] = [
     needs: 'domains:read',
     show: async (asked) => ({
       title: 'Domains',
+      below: 'Domains that your mail comes from, with the records that prove them.',
+      actions: adding(asked),
       body: await list(asked),
       command: 'svc domains list',
       request: 'GET /v1/email/domains',
@@ -187,10 +246,35 @@ export const domainPages: readonly Page[] = [
       ...trackingActions,
       verify: { needs: 'domains:write', run: act(domainRoutes.verify) },
       rotate: { needs: 'domains:write', run: act(domainRoutes.rotateDkim) },
+      makeLink: {
+        needs: 'domains:write',
+        async run(asked) {
+          const { token } = await asked.ask(domainLinkRoutes.make, {
+            params: asked.params,
+            body: {},
+          });
+          const { publicUrl, host, port } = asked.config.http;
+          const value = `${publicUrl ?? urlAt(host, port)}/domains/${token}`;
+          const fields = [{ label: 'Link to send to your colleague', value }];
+          return { to: ownPath(asked), secret: { title: 'The link, shown once', fields } };
+        },
+      },
+      endLink: {
+        needs: 'domains:write',
+        async run(asked) {
+          await asked.ask(domainLinkRoutes.end, { params: asked.params, body: {} });
+          return { to: ownPath(asked), said: 'The link ended.' };
+        },
+      },
       delete: {
         needs: 'domains:delete',
         asks: 'delete this domain',
-        run: act(domainRoutes.delete, '/console/domains'),
+        async run(asked, given) {
+          const { domain } = await asked.ask(domainRoutes.get, { params: asked.params });
+          requireTyped(given, domain);
+          await asked.ask(domainRoutes.delete, { params: asked.params });
+          return { to: '/console/domains', said: `${domain} was removed.` };
+        },
       },
     },
   },

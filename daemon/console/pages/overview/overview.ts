@@ -282,7 +282,7 @@ async function show(asked: Asked): Promise<View> {
         html`<div class="grid two">${card(
           `Sent by ${periods[period].interval}`,
           byDay(asked, period, figures, runs),
-          { more: link('/usage', 'Reports →') },
+          { more: link('/reports', 'Reports →') },
         )}${reasons && reasonsCard(reasons)}</div>`,
       runs.length > 0 && campaignsCard(asked, runs),
     ),

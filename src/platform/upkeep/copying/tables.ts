@@ -6,12 +6,13 @@ import { DigestOfTable, type TableDigest } from './digest.ts';
 
 /**
  * Tables that are not copied: the list of migrations, the full-text index, refilled later, and
- * sessions and links of the console, which end with the copied store.
+ * sessions and links of the console and of domains, which end with the copied store.
  */
 const leftOut: readonly string[] = [
   ...['migrations', 'compatible_versions'],
   ...['thread_search', 'thread_search_waiting'],
   ...['console_sessions', 'console_links', 'mailed_links', 'used_challenges'],
+  'domain_links',
 ];
 
 /** Returns the names of the tables that a copy has; they follow from the schema of the store. */
