@@ -14,8 +14,7 @@ import { record } from '../../history/events/record.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import { domainChange, getDomainRows, toDomain } from './domains.ts';
-import * as queries from './link-queries.ts';
-import { domains, findDomainOwner } from './queries.ts';
+import * as queries from './queries.ts';
 import type { DnsRecord } from './schema.ts';
 
 const linkLivesMs = 7 * 86_400_000;
@@ -43,7 +42,7 @@ export async function makeDomainLink(
     expires_at: now + linkLivesMs,
   };
   await app.store.write(async (trx) => {
-    const domain = await domains.get(trx, caller.organizationId, id);
+    const domain = await queries.domains.get(trx, caller.organizationId, id);
     await queries.putDomainLink(trx, row);
     await record(app, trx, caller, domainChange('domain.link-made', domain));
   });
@@ -53,7 +52,7 @@ export async function makeDomainLink(
 /** Ends the link of a domain. Without a link nothing changes. @throws ResourceNotFoundError. */
 export async function endDomainLink(app: App, caller: Caller, id: string): Promise<void> {
   await app.store.write(async (trx) => {
-    const domain = await domains.get(trx, caller.organizationId, id);
+    const domain = await queries.domains.get(trx, caller.organizationId, id);
     const ended = await queries.deleteDomainLink(trx, id);
     if (ended.length === 0) return;
     await record(app, trx, caller, domainChange('domain.link-ended', domain));
@@ -66,7 +65,7 @@ export async function findDomainLink(
   { organizationId }: Caller,
   id: string,
 ): Promise<DomainLink | null> {
-  await domains.get(store.db, organizationId, id);
+  await queries.domains.get(store.db, organizationId, id);
   const row = await queries.findDomainLink(store.db, id);
   if (!row || row.expires_at <= clock.now()) return null;
   return { createdAt: isoTime(row.created_at), expiresAt: isoTime(row.expires_at) };
@@ -84,7 +83,7 @@ export async function readSharedDomain(app: App, token: string): Promise<SharedD
   const { db } = app.store;
   const link = await queries.findDomainLinkBy(db, hashOfToken(token));
   if (!link || link.expires_at <= app.clock.now()) return null;
-  const organizationId = await findDomainOwner(db, link.domain_id);
+  const organizationId = await queries.findDomainOwner(db, link.domain_id);
   if (organizationId === undefined) return null;
   const stored = await getDomainRows(app, db, organizationId, link.domain_id);
   const { domain, dnsRecords: records } = toDomain(app, stored);

@@ -47,7 +47,7 @@ create index domains_to_check on domains (next_check_at) where next_check_at is 
 -- All organizations with a domain of one name.
 create index domains_by_name on domains (domain, id);
 
--- Links to the records of a domain for somebody without a key, at most one of each domain.
+-- Links to the records of a domain, for somebody without a key.
 create table domain_links (
   domain_id text primary key references domains on delete cascade,
   hash text not null unique,
