@@ -3,6 +3,7 @@ import { Flags } from '@oclif/core';
 import { actionArgs, actionCard, callOnAction } from '../base/action.ts';
 import { BaseCommand } from '../base/command.ts';
 import { given, textFrom } from '../base/input/body.ts';
+import { delayFlag } from '../base/mail/mail-words.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { printCard } from '../base/output/output.ts';
 
@@ -39,6 +40,7 @@ export default class MailboxesApprove extends BaseCommand {
     html: Flags.string({
       description: 'HTML in place of the proposed one, @FILE, or - for standard input',
     }),
+    ...delayFlag,
   };
 
   async run(): Promise<void> {
@@ -46,7 +48,9 @@ export default class MailboxesApprove extends BaseCommand {
     const { note, to, subject } = flags;
     const [text, html] = [await textFrom(flags.text), await textFrom(flags.html)];
     const edits = given({ to, subject, text, html });
-    const body = given({ note, edits: Object.keys(edits).length > 0 ? edits : undefined });
+    const delaySeconds = flags['delay-seconds'];
+    const isEdited = Object.keys(edits).length > 0;
+    const body = given({ note, delaySeconds, edits: isEdited ? edits : undefined });
     const action = await callOnAction(
       flags,
       args.action,

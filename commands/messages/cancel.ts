@@ -1,4 +1,4 @@
-import { sendingRoutes } from '../../src/outbound/sending/routes.ts';
+import { undoRoutes } from '../../src/inbox/replies/undo/routes.ts';
 import { messageCard } from '../base/input/fields.ts';
 import { messageArg as args, messageIdFrom as find } from '../base/mail/message-id.ts';
 import { messageText } from '../base/mail/message-view.ts';
@@ -17,6 +17,6 @@ export default showCommand({
   ],
   args,
   find,
-  route: sendingRoutes.cancel,
+  route: undoRoutes.cancel,
   view: (message) => messageText(message, messageCard),
 });

@@ -27,6 +27,7 @@ import { senderRoutes } from '../../src/identity/senders/routes.ts';
 import { warmingRoutes } from '../../src/identity/warming/routes.ts';
 import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
 import { answeringRoutes } from '../../src/inbox/replies/routes.ts';
+import { undoRoutes } from '../../src/inbox/replies/undo/routes.ts';
 import {
   attachmentRoutes,
   extractRoutes,
@@ -51,6 +52,7 @@ import { eventRoutes } from './event-kinds.ts';
 /** Areas that stand before the audit in the reference. */
 const areas: readonly Readonly<Record<string, Route>>[] = [
   sendingRoutes,
+  undoRoutes,
   messageRoutes,
   explainRoutes,
   receiptRoutes,

@@ -3,6 +3,7 @@
 // a name with the path, is the single field `body`. Every tool calls the mailbox `mailboxId`, even
 // if the path has `{id}`.
 import { refusedAtPlace } from '../../src/access/keys/constraints.ts';
+import { mailboxRight, refusedRight } from '../../src/access/keys/send-checks.ts';
 import { operationNames, snakeName } from '../../src/core/api/operation-name.ts';
 import type { Caller, Route } from '../../src/core/api/route.ts';
 import { requestSchemas } from '../../src/core/api/validate.ts';
@@ -53,7 +54,8 @@ export function allTools(): readonly Tool[] {
 export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean {
   const { method, path, permission } = route;
   const id = caller.constraints?.mailboxIds?.[0] ?? '';
-  return refusedAtPlace(caller, permission, { method, path, id }) === null;
+  if (refusedAtPlace(caller, permission, { method, path, id }) === null) return true;
+  return route.mailboxOf !== undefined && refusedRight(caller, mailboxRight(id)) === null;
 }
 
 /**

@@ -19,6 +19,7 @@ import { moveWindows } from '../../src/identity/warming/windows.ts';
 import { expireActions } from '../../src/inbox/approvals/actions.ts';
 import { nextExpiryAt } from '../../src/inbox/approvals/queries.ts';
 import { sweepActions } from '../../src/inbox/approvals/retention.ts';
+import { sweepDelayed } from '../../src/inbox/replies/undo/delayed.ts';
 import { sweepThreads, wakeThreads } from '../../src/inbox/threads/jobs.ts';
 import { nextWakeAt } from '../../src/inbox/threads/queries.ts';
 import { deleteOldMessages } from '../../src/outbound/messages/forget/retention.ts';
@@ -97,6 +98,7 @@ export function serviceJobs(
     { name: 'sweep workspace answers', pattern: '57 2 * * *', run: () => sweepAnswers(app) },
     { name: 'sweep actions', pattern: '53 2 * * *', run: () => sweepActions(app) },
     { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
+    { name: 'sweep delayed drafts', pattern: '41 * * * *', run: () => sweepDelayed(app) },
     { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
     { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
     { name: 'examine the service', pattern: '37 4 * * *', run: () => examineDaily(app) },

@@ -12,6 +12,15 @@ import { threadParams } from './thread.ts';
 
 const several = { multiple: true } as const;
 
+/** The flag of commands whose send can be undone for some seconds. */
+export const delayFlag = {
+  'delay-seconds': Flags.integer({
+    description: 'Seconds before it leaves, 0 to 60: "svc messages cancel" makes it a draft again',
+    min: 0,
+    max: 60,
+  }),
+};
+
 export const contentFlags = {
   message: Flags.string({
     description: 'Id of the message; without it the newest received one',
@@ -34,6 +43,7 @@ export const contentFlags = {
     helpValue: 'FILE',
     ...several,
   }),
+  ...delayFlag,
   ...dataFlag,
 };
 
@@ -44,11 +54,12 @@ interface ContentFlags {
   text?: string | undefined;
   html?: string | undefined;
   attach?: string[] | undefined;
+  'delay-seconds'?: number | undefined;
   data?: string | undefined;
 }
 
 /** Builds the body: flags override `--data`. @throws UsageError for an unreadable file. */
-async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags) {
+async function mailFrom({ data, text, html, attach, to, cc, bcc, ...flags }: ContentFlags) {
   return {
     ...(await readData(data)),
     ...given({
@@ -58,6 +69,7 @@ async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags)
       text: await textFrom(text),
       html: await textFrom(html),
       attachments: await attachmentsFrom(attach),
+      delaySeconds: flags['delay-seconds'],
     }),
   };
 }

@@ -152,6 +152,13 @@ export interface DryRun<Body = unknown> {
   ): Promise<unknown>;
 }
 
+/** Returns the mailbox of a resource of the organization; null without a mailbox. */
+export type MailboxOf = (
+  app: App,
+  caller: Pick<Caller, 'organizationId'>,
+  id: string,
+) => Promise<string | null>;
+
 /** Declaration of a route, independent of the area. */
 export interface RouteParts<
   Params extends z.ZodType,
@@ -191,6 +198,11 @@ export interface RouteParts<
   sendsFile?: boolean;
   /** Whether the route records a decision of a person. Models get no tool for it. */
   decides?: boolean;
+  /**
+   * Returns the mailbox of the mail in the path; null for other mail. Where it is, a caller with
+   * `mailboxes:send` for that mailbox is let in too.
+   */
+  mailboxOf?: MailboxOf;
   dryRun?: DryRun<z.output<Body>>;
   /** Dotted paths of secrets in the answer, which no later answer shows. */
   shownOnce?: readonly string[];
@@ -248,6 +260,7 @@ export interface Route {
   readonly sendsFile?: boolean;
   readonly waits?: boolean;
   readonly decides?: boolean;
+  readonly mailboxOf?: MailboxOf;
   readonly dryRun?: DryRun;
   readonly shownOnce?: readonly string[];
   readonly output: z.ZodType;
@@ -280,6 +293,7 @@ export interface Doorway<Answer = unknown>
     | 'bodyOptional'
     | 'takes'
     | 'drawsOnSendRate'
+    | 'mailboxOf'
     | 'dryRun'
     | 'shownOnce'
   > {

@@ -8,6 +8,7 @@
 // proposed   approve                                approved  only within the transaction
 // approved   the mail was sent                      executed  messageId
 // approved   the send was refused for good          failed    failure has the reason
+// executed   the send was undone within its delay   failed    the note is `undone`
 // proposed   reject                                 rejected  the content is deleted
 // proposed   7 days                                 expired   the content is deleted
 // proposed   the installation is uninstalled        expired   the same; failure has the reason
@@ -267,6 +268,19 @@ export async function settleAction(
   };
   await queries.moveAction(trx, row, 'approved', change);
   return { ...row, ...change };
+}
+
+/** Ends an executed action as failed after the send was undone. */
+export async function endUndone(trx: Db, organizationId: string, id: string): Promise<void> {
+  const row = await queries.actions.find(trx, organizationId, id);
+  if (!row) return;
+  const message = 'The send was undone before the mail left: its words are a draft';
+  await queries.moveAction(trx, row, 'executed', {
+    state: 'failed',
+    note: 'undone',
+    message_id: null,
+    failure: JSON.stringify({ _tag: 'ConflictError', message }),
+  });
 }
 
 /** Records a decision in the log and in the audit. */

@@ -21,6 +21,8 @@ export interface Outgoing {
   mailboxId: string;
   mail: Mail;
   content: SendContent;
+  /** Seconds for which the delivery waits, so that the send can be undone; 0 sends at once. */
+  delaySeconds: number;
 }
 
 /** Place of a mail in the threads, from `placesOf`. */
@@ -79,9 +81,12 @@ export async function placesOf(
   });
 }
 
-function requestOf({ caller, mailboxId, mail, content, sifted }: Omit<Departing, keyof Place>) {
+function requestOf(departing: Omit<Departing, keyof Place>) {
+  const { caller, mailboxId, mail, content, sifted, delaySeconds } = departing;
   const right = mailboxRight(mailboxId);
-  return { caller, right, content, payload: payloadOf(mail, sifted), idempotency: null };
+  const payload = payloadOf(mail, sifted);
+  const delay = delaySeconds > 0 && { delayMs: delaySeconds * 1_000 };
+  return { caller, right, content, payload, idempotency: null, ...delay };
 }
 
 /**

@@ -130,7 +130,8 @@ export async function reply(
   };
   requireSomebody(found, mail);
   const path = `${mailPath(mailboxId)}/${messageId}/${all ? 'reply-all' : 'reply'}`;
-  return sendMail(app, caller, mailboxId, mail, { path, body, key });
+  const { delaySeconds } = body;
+  return sendMail(app, caller, mailboxId, mail, { path, body, key, delaySeconds });
 }
 
 /** Forwards a message with all attachments. @throws as `reply`. */
@@ -163,7 +164,8 @@ export async function forward(
     attachments: [...(body.attachments ?? []), ...attachments],
   };
   const path = `${mailPath(mailboxId)}/${messageId}/forward`;
-  return sendMail(app, caller, mailboxId, mail, { path, body, key });
+  const { delaySeconds } = body;
+  return sendMail(app, caller, mailboxId, mail, { path, body, key, delaySeconds });
 }
 
 /** Sends a mail that begins a thread. @throws as `reply`. */
@@ -190,7 +192,8 @@ export async function sendNew(
     attachments: body.attachments ?? [],
   };
   const path = mailPath(mailboxId);
-  return sendMail(app, caller, mailboxId, mail, { path, body, key });
+  const { delaySeconds } = body;
+  return sendMail(app, caller, mailboxId, mail, { path, body, key, delaySeconds });
 }
 
 // Finds the addresses of the mailbox that writes an answer, so that the answer does not go to this

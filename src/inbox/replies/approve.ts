@@ -31,6 +31,7 @@ import { type FrozenMail, frozenContent, requireSameRecipients } from './frozen.
 import { type Mail, siftRecipients, summaryOf } from './mail.ts';
 import type { ApproveAction } from './schema.ts';
 import { requireActive } from './send.ts';
+import { type Delayed, keepDelayed, requireRoomToUndo } from './undo/delayed.ts';
 
 /** Tells whether the same send may succeed later: the refusal is temporary. */
 function passes(error: ServiceError): boolean {
@@ -62,6 +63,7 @@ interface Approved extends ApprovedMail {
   row: ActionRow;
   content: SendContent;
   approver: Caller;
+  delaySeconds: number;
 }
 
 /** Outcome of the approval for the action: the sent message, or the failure. */
@@ -77,7 +79,7 @@ async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
 }
 
 async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> {
-  const { row, frozen, content, approver, editedDigest } = approved;
+  const { row, frozen, content, approver, editedDigest, delaySeconds } = approved;
   const mailbox = await getMailboxRow(trx, row.organization_id, row.mailbox_id);
   requireActive(mailbox);
   const caller = await proposerOf(trx, row);
@@ -88,7 +90,9 @@ async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> 
     const message = 'No recipient is left: all of them are blocked or malformed';
     return { _tag: 'ForbiddenError', message };
   }
-  const outgoing = { caller, mailboxId: mailbox.id, mail, content };
+  const outgoing = { caller, mailboxId: mailbox.id, mail, content, delaySeconds };
+  const delayed = delaySeconds > 0 ? delayedOf(caller, approved, mail) : null;
+  if (delayed) await requireRoomToUndo(app, trx, delayed);
   if (editedDigest !== null) {
     await requireSendable(app, trx, { ...outgoing, caller: approver, sifted });
   }
@@ -99,6 +103,9 @@ async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> 
     if (passes(sent.error)) throw sent.error;
     return { _tag: sent.error._tag, message: sent.error.message };
   }
+  if (delayed) {
+    await keepDelayed(app, trx, { ...delayed, messageId: sent.message.id, actionId: row.id });
+  }
   if (mail.draft) await endDraft(trx, mail.draft);
   const skippedRecipients = [...approved.skipped, ...sifted.skipped];
   const { to, cc, bcc } = sifted;
@@ -107,6 +114,14 @@ async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> 
     ...(skippedRecipients.length > 0 && { skippedRecipients }),
   };
   return { messageId: sent.message.id, threadId: sent.threadId, summary };
+}
+
+/** Returns the mail as the draft of an undo needs it: an edited mail is no longer its draft. */
+function delayedOf(caller: Caller, { row, frozen, editedDigest }: Approved, mail: Mail): Delayed {
+  const { attachments } = frozen.mail;
+  const draft = editedDigest === null ? mail.draft : null;
+  const fileBytes = attachments.reduce((sum, { size }) => sum + size, 0);
+  return { caller, mailboxId: row.mailbox_id, mail: { ...mail, draft, attachments }, fileBytes };
 }
 
 async function executionOf(app: App, trx: Db, approved: Approved): Promise<Execution> {
@@ -129,7 +144,7 @@ export async function approveAction(
   app: App,
   caller: Caller,
   at: ActionPlace,
-  { edits, note = null }: ApproveAction,
+  { edits, note = null, delaySeconds = 0 }: ApproveAction,
 ): Promise<MailboxAction> {
   requirePerson(caller);
   const { organizationId } = caller;
@@ -142,7 +157,8 @@ export async function approveAction(
     if (content) await openAccept(app, trx, [{ caller, mailboxId: at.mailboxId, content }]);
     const row = await decide(app, trx, caller, at, { state: 'approved', note });
     if (!approved || !content) throw new Error(`${row.id} was decided without its content`);
-    const execution = await executionOf(app, trx, { ...approved, row, content, approver: caller });
+    const approval = { ...approved, row, content, approver: caller, delaySeconds };
+    const execution = await executionOf(app, trx, approval);
     const settled = await settleAction(trx, row, execution);
     const { changes } = approved;
     const kind = mailboxActionApproved;

@@ -26,13 +26,13 @@ import {
   type DraftRow,
   drafts,
   listDraftFiles,
-  measureDrafts,
   readDraftFiles,
   replaceDraftFiles,
   selectDrafts,
 } from '../threads/drafts/draft-queries.ts';
 import { beginDraftThread, endDraftThread } from '../threads/drafts/drafted.ts';
 import { answerTo } from './answers.ts';
+import { bytesOf, type Given, requireRoom } from './draft-room.ts';
 import { fromOf, presentDraft, proposalOf, showDraft, type WithFiles } from './draft-picture.ts';
 import { findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
@@ -53,16 +53,10 @@ import { requireActive, sendMail } from './send.ts';
 import { defaultFrom } from './senders.ts';
 import { proposedError } from './together.ts';
 
-/** Limits of a mailbox. */
-const mostDrafts = 1_000;
-const mostDraftBytes = 1024 ** 3;
 /** Size above which a list leaves out the texts of a draft. */
 const mostListedBytes = 64 * 1024;
 
 type Recipients = Pick<Mail, 'to' | 'cc' | 'bcc'>;
-
-/** The columns that a caller sets. */
-type Given = Pick<DraftRow, 'recipients' | 'subject' | 'text' | 'html'>;
 
 const empty: Given = {
   recipients: JSON.stringify({ to: [], cc: [], bcc: [] } satisfies Recipients),
@@ -98,30 +92,8 @@ function filesOf(draftId: string, attachments: readonly Attachment[]): DraftFile
   }));
 }
 
-const bytesOf = ({ recipients, subject, text, html }: Given, fileBytes: number): number =>
-  [recipients, subject, text, html].reduce((sum, one) => sum + Buffer.byteLength(one ?? ''), 0) +
-  fileBytes;
-
 const sizeOf = (files: readonly { size: number }[]) =>
   files.reduce((bytes, { size }) => bytes + size, 0);
-
-/**
- * Refuses a draft if the mailbox is full. The caller holds the mailbox.
- * @throws ConflictError
- */
-async function requireRoom(trx: Db, mailboxId: string, more: { count: number; bytes: number }) {
-  const { count, bytes } = await measureDrafts(trx, mailboxId);
-  const advice = 'send or delete some';
-  if (count + more.count > mostDrafts) {
-    throw new ConflictError(
-      'draft',
-      `The mailbox already has ${mostDrafts} drafts, the limit: ${advice}`,
-    );
-  }
-  if (bytes + more.bytes > mostDraftBytes) {
-    throw new ConflictError('draft', `The drafts of the mailbox would exceed 1 GB: ${advice}`);
-  }
-}
 
 interface At {
   mailboxId: string;
@@ -211,7 +183,7 @@ export async function createDraft(
   const made = await app.store.write(async (trx): Promise<WithFiles> => {
     await lockMailboxes(trx, [mailboxId]);
     const mailbox = await getMailboxRow(trx, organizationId, mailboxId);
-    await requireRoom(trx, mailboxId, { count: 1, bytes });
+    await requireRoom(app, trx, mailboxId, { count: 1, bytes });
     const { subject } = content;
     const begun = { organizationId, mailboxId, subject, from: defaultFrom(mailbox) };
     const now = app.clock.now();
@@ -268,7 +240,7 @@ export async function updateDraft(
     const files = given ?? (await listDraftFiles(trx, [row.id]));
     const byte_count = bytesOf(content, sizeOf(files));
     const bytes = byte_count - row.byte_count;
-    if (bytes > 0) await requireRoom(trx, at.mailboxId, { count: 0, bytes });
+    if (bytes > 0) await requireRoom(app, trx, at.mailboxId, { count: 0, bytes });
     if (given) await replaceDraftFiles(trx, row.id, given);
     const change = {
       ...content,
@@ -333,7 +305,7 @@ export async function sendDraft(
   app: App,
   caller: Caller,
   at: At,
-  { expectedUpdatedAt, expectedDigest }: SendDraft,
+  { expectedUpdatedAt, expectedDigest, delaySeconds }: SendDraft,
   key: string | null,
 ): Promise<ReplyResult> {
   const { organizationId } = caller;
@@ -364,5 +336,5 @@ export async function sendDraft(
     from: await fromOf(app, caller, row),
     subject: row.subject ?? '',
   };
-  return sendMail(app, caller, at.mailboxId, mail, { path, body: {}, key });
+  return sendMail(app, caller, at.mailboxId, mail, { path, body: {}, key, delaySeconds });
 }

@@ -75,11 +75,23 @@ function fewRecipients({ to, cc, bcc }: Addressed, context: z.RefinementCtx): vo
   context.addIssue({ code: 'custom', path: [to ? 'to' : 'cc'], message: tooMany });
 }
 
+const delaySeconds = z
+  .int()
+  .min(0)
+  .max(60)
+  .optional()
+  .meta({
+    description:
+      'Seconds before the delivery is due, 0 by default. Until then ' +
+      '`POST /v1/messages/{id}/cancel` undoes the send: the mail becomes a draft',
+  });
+
 export const replyInput = z
   .strictObject({
     cc: addresses.nullish().describe('Addresses for Cc'),
     bcc: addresses.nullish().describe('Addresses for Bcc, hidden from all recipients'),
     ...content,
+    delaySeconds,
   })
   .superRefine(needsContent)
   .superRefine(fitAttachments)
@@ -94,6 +106,7 @@ export const forwardInput = z
     cc: addresses.nullish().describe('Addresses for Cc'),
     bcc: addresses.nullish().describe('Addresses for Bcc, hidden from all recipients'),
     ...content,
+    delaySeconds,
   })
   .superRefine(fitAttachments)
   .superRefine(fewRecipients)
@@ -108,6 +121,7 @@ export const newMessageInput = z
     bcc: addresses.nullish().describe('Addresses for Bcc, hidden from all recipients'),
     subject: subject.describe('Subject line'),
     ...content,
+    delaySeconds,
   })
   .superRefine(needsContent)
   .superRefine(fitAttachments)
@@ -149,6 +163,7 @@ export const updateDraftInput = z
 export const sendDraftInput = z
   .strictObject({
     expectedUpdatedAt,
+    delaySeconds,
     expectedDigest: z
       .string()
       .max(100)
@@ -213,6 +228,7 @@ export const approveActionInput = z
       .max(2_000)
       .nullish()
       .describe('Note on the decision, for the key that proposed it'),
+    delaySeconds,
     edits: z
       .strictObject(draftFields)
       .superRefine(fitAttachments)

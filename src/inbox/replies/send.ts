@@ -67,7 +67,7 @@ export async function sendMail(
   caller: Caller,
   mailboxId: string,
   mail: Mail,
-  asked: Asked,
+  asked: Asked & { delaySeconds?: number | undefined },
 ): Promise<ReplyResult> {
   requireWhole(
     mail,
@@ -80,7 +80,8 @@ export async function sendMail(
   if (!proposes) await stageContent(app, caller.organizationId, content);
   const ask = (frozen: Frozen | null) => {
     const claim = claimOf(app, caller, asked);
-    return gathered(app)({ caller, mailboxId, mail, content, claim, frozen });
+    const { delaySeconds = 0 } = asked;
+    return gathered(app)({ caller, mailboxId, mail, content, delaySeconds, claim, frozen });
   };
   const frozen = () => freeze(app, caller, mail, content.attachments);
   let answer = await ask(proposes ? await frozen() : null);

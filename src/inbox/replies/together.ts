@@ -55,6 +55,7 @@ import { type Mail, type Sifted, siftRecipients, summaryOf } from './mail.ts';
 import { type Answer, repeatedAnswer, type Unfrozen } from './repeats.ts';
 import type { ReplyResult } from './schema.ts';
 import { beyondMailbox } from './senders.ts';
+import { type Delayed, keepDelayed, requireRoomToUndo } from './undo/delayed.ts';
 
 /** A mail to send, with the row of the idempotency key. */
 export interface Asking extends Outgoing {
@@ -131,7 +132,7 @@ async function answerRound(
   const fresh = round.filter(({ asked }) => !answers.has(asked));
   const open = await ofOpenMailboxes(trx, fresh, answers);
   const sifted = await withRecipients(app, trx, open, answers);
-  const ready = await withTheirDrafts(trx, sifted, answers);
+  const ready = await withTheirDrafts(app, trx, sifted, answers);
   const sayings = ready.map((one) => ({ ...one, caller: one.asked.caller }));
   const runaways = await findRunaways(trx, sayings, app.clock.now());
   const isSent = (one: (typeof sayings)[number]) =>
@@ -224,7 +225,29 @@ async function withRecipients(
   });
 }
 
+/** A mail of a request, as the draft of an undo needs it. */
+function delayedOf({ caller, mailboxId, mail }: Asking): Delayed {
+  const fileBytes = mail.attachments.reduce(
+    (sum, { content }) => sum + Buffer.byteLength(content, 'base64'),
+    0,
+  );
+  return { caller, mailboxId, mail, fileBytes };
+}
+
+/** Returns the error of a delayed mail if the mailbox has no room for its draft. */
+async function withoutRoom(app: App, trx: Db, asked: Asking): Promise<ServiceError | null> {
+  if (asked.delaySeconds === 0) return null;
+  try {
+    await requireRoomToUndo(app, trx, delayedOf(asked));
+    return null;
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+}
+
 async function withTheirDrafts(
+  app: App,
   trx: Db,
   ready: readonly Ready[],
   answers: Answers,
@@ -234,7 +257,9 @@ async function withTheirDrafts(
   const left: Ready[] = [];
   for (const one of ready) {
     const { draft } = one.asked.mail;
-    const error = draft && (await refusedDraft(trx, draft.id, held.get(draft.id)));
+    const error = draft
+      ? await refusedDraft(trx, draft.id, held.get(draft.id))
+      : await withoutRoom(app, trx, one.asked);
     if (error) answers.set(one.asked, { error });
     else left.push(one);
   }
@@ -289,6 +314,10 @@ async function send(app: App, trx: Db, ready: readonly Ready[], answers: Answers
   });
   for (const { asked, message } of gone) {
     const { caller, mail } = asked;
+    if (asked.delaySeconds > 0) {
+      const accepted = { ...delayedOf(asked), messageId: message.id, actionId: null };
+      await keepDelayed(app, trx, accepted);
+    }
     if (!mail.draft) continue;
     const { id: draft, author: writtenBy, editedBy: changedBy } = mail.draft;
     await endDraft(trx, mail.draft);

@@ -5,11 +5,13 @@ import type { ThreadHooks } from '../../outbound/messages/hooks.ts';
 import { findMessageRow } from '../../outbound/messages/queries.ts';
 import { wordsOfDocument } from '../../platform/full-text/document.ts';
 import { forgetPostedMail } from '../../webhooks/deliveries/erase.ts';
+import { deleteDelayed } from './drafts/delayed-queries.ts';
 import { deleteAnswering } from './drafts/draft-queries.ts';
 import { placeArrived } from './placing/take-in.ts';
 import {
   deleteThread,
   deleteThreadMessage,
+  findPlaced,
   findPosition,
   findThread,
   findThreadMessages,
@@ -22,6 +24,10 @@ export const threadHooks: ThreadHooks = {
   takeIn: placeArrived,
   async positionOf(db, messageId) {
     return (await findPosition(db, messageId))?.position ?? null;
+  },
+  async mailboxesOf(db, messageIds) {
+    const placed = messageIds.length === 0 ? [] : await findPlaced(db, messageIds);
+    return new Map(placed.map(({ message_id, mailbox_id }) => [message_id, mailbox_id]));
   },
   async forget(app, trx, messageId) {
     const [found] = await findThreadMessages(trx, [messageId]);
@@ -47,6 +53,7 @@ export const threadHooks: ThreadHooks = {
     return { mailboxId, threadId, isThreadGone, eventId };
   },
   async forgetText(app, trx, messageId) {
+    await deleteDelayed(trx, messageId);
     const [placed] = await findThreadMessages(trx, [messageId]);
     if (!placed) return;
     if (placed.event_id !== null) await forgetPostedMail(trx, placed.event_id);

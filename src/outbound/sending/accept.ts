@@ -51,6 +51,8 @@ export interface AcceptRequest {
   idempotency: IdempotencyKey | null;
   /** Scheduled time, ms since 1970; if left out, the mail is sent now. */
   scheduledFor?: number;
+  /** Wait before the delivery is due, in ms. The quota counts the mail when it is accepted. */
+  delayMs?: number;
   /** The message that this send repeats. */
   resent?: MessageRow;
   /** The template that made the content. */
@@ -122,21 +124,19 @@ export async function acceptAll(
     trx,
     [...drafts].flatMap(([index, draft]) => arrivalOf(draft, requests[index]?.caller)),
   );
+  // Scheduled mail is counted on the day on which it is sent.
+  const leaving = [...drafts].flatMap(([index, { message }]) =>
+    requests[index]?.scheduledFor === undefined ? message : [],
+  );
   allowances.count(
     trx,
-    // Scheduled mail is counted on the day on which it is sent.
-    [...drafts.values()].flatMap(({ message }) =>
-      message.scheduled_for === null
-        ? { organizationId: message.organization_id, emails: message.delivery_count }
-        : [],
-    ),
+    leaving.map(({ organization_id, delivery_count }) => ({
+      organizationId: organization_id,
+      emails: delivery_count,
+    })),
   );
   await countAccepted(app, trx, [...drafts.values()]);
-  await countInWindows(
-    app,
-    trx,
-    [...drafts.values()].flatMap(({ message }) => (message.scheduled_for === null ? message : [])),
-  );
+  await countInWindows(app, trx, leaving);
   for (const [index, stored] of drafts) {
     results[index] = { message: stored.presented, replayed: false, stored };
   }
@@ -173,7 +173,7 @@ async function draftAll(
   const drafts = new Map<number, Draft>();
   const drafted = new Set<string>();
   for (const [index, request] of requests.entries()) {
-    const { idempotency, scheduledFor, caller } = request;
+    const { idempotency, caller, delayMs } = request;
     if (results[index] || (idempotency && drafted.has(nameOf(idempotency)))) continue;
     const send = sends[index];
     const refused = request.refusal ? { error: request.refusal } : send && refusalOf(send);
@@ -184,6 +184,8 @@ async function draftAll(
     const blocks = blocked.get(sendKey(send.organizationId, send.unsubscribeGroupId)) ?? new Map();
     const named = { ...request, payload: send.payload };
     const draft = draftMessage(app, recent, named, send.sender, send.parent, blocks);
+    const delayedTo = delayMs === undefined ? undefined : draft.message.created_at + delayMs;
+    const scheduledFor = request.scheduledFor ?? delayedTo;
     drafts.set(
       index,
       scheduledFor === undefined

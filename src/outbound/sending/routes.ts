@@ -1,4 +1,4 @@
-// The operations that send, and the operation that cancels (specification 4.1, 4.8).
+// The operations that send (specification 4.1, 4.8).
 import { z } from 'zod';
 import { admissionOf } from '../../access/admission/admission.ts';
 import { area } from '../../core/api/area.ts';
@@ -6,7 +6,6 @@ import { idempotencyHeader } from '../../core/api/idempotency.ts';
 import { ConflictError, PaymentRequiredError } from '../../platform/errors.ts';
 import { batchResult, dryRunResult, message, messageId } from '../messages/schema.ts';
 import { batchPayload, scheduledPayload, sendBody } from '../messages/send-schema.ts';
-import { cancelMessage } from '../queue/schedule/cancel.ts';
 import { sendBatch } from './batch.ts';
 import { dryRunMessage } from './dry-run.ts';
 import { releaseMessage, resendMessage } from './resend.ts';
@@ -110,19 +109,5 @@ export const sendingRoutes = {
     output: message,
     throws: [PaymentRequiredError, ConflictError, badGateway],
     run: (app, { caller, params: { id } }) => releaseMessage(app, caller, id),
-  }),
-  cancel: at.post(`${path}/{id}/cancel`, {
-    name: 'cancelMessage',
-    summary: 'Cancel a message that has not been sent',
-    description:
-      'Cancels scheduled and queued deliveries, and those that wait for another attempt: ' +
-      'the message ends as `failed` with the error code `cancelled`. A message that was ' +
-      'sent in part, or has an attempt in progress, is a conflict. Repeating the request ' +
-      'changes nothing.',
-    permission: 'messages:send',
-    params: z.strictObject({ id: messageId.describe('Id of the message') }),
-    output: message,
-    throws: [ConflictError],
-    run: (app, { caller, params: { id } }) => cancelMessage(app, caller, id),
   }),
 };

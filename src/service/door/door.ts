@@ -9,6 +9,7 @@
 //   fields, all at once                  | ValidationError  | as for all
 //   the route itself: existence, state   | errors of route  | as for all
 import { outsideRanges, refusedAtDoor } from '../../access/keys/constraints.ts';
+import { mailboxRight } from '../../access/keys/send-checks.ts';
 import type { Caller, Doorway, StreamedBody } from '../../core/api/route.ts';
 import { parseParts, requestSchemas } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
@@ -52,7 +53,7 @@ export interface Checked {
 export type Around = <Answer>(run: () => Promise<Answer>, checked: Checked) => Promise<Answer>;
 
 /** Part of a route that the checks before the fields need. */
-export type Entrance = Pick<Doorway, 'permission' | 'method' | 'path'>;
+export type Entrance = Pick<Doorway, 'permission' | 'method' | 'path' | 'mailboxOf'>;
 
 /** Origin of a request: the remote address of the connection, and the `{id}` in the path. */
 export interface From {
@@ -72,7 +73,12 @@ export async function letIn(app: App, caller: Caller, way: Entrance, from: From)
     permission === 'any'
       ? outsideRanges(caller, peer)
       : refusedAtDoor(caller, peer, permission, { method, path, id });
-  if (refusal) throw refusal;
+  if (refusal) {
+    const mailboxId = id === undefined ? null : ((await way.mailboxOf?.(app, caller, id)) ?? null);
+    if (mailboxId === null) throw refusal;
+    const { place, ...needed } = mailboxRight(mailboxId);
+    return letIn(app, caller, { ...needed, ...place }, { peer, id: mailboxId });
+  }
   if (permission === 'any') return;
   if (caller.constraints?.namespaceId !== undefined) await beyondNamespace(app, caller, id);
 }

@@ -2,6 +2,7 @@
 // headers and attempts are folded.
 import { campaignRunDesk } from '../../../../src/campaigns/setup/routes.ts';
 import { templateRoutes } from '../../../../src/content/templates/routes.ts';
+import { undoRoutes } from '../../../../src/inbox/replies/undo/routes.ts';
 import { explainRoutes } from '../../../../src/outbound/explain/routes.ts';
 import type { MessageExplanation } from '../../../../src/outbound/explain/schema.ts';
 import type { EmailProjection } from '../../../../src/outbound/messages/email-schema.ts';
@@ -331,7 +332,7 @@ export const messagePage: Page = {
     cancel: {
       needs: 'messages:send',
       async run(asked) {
-        await asked.ask(sendingRoutes.cancel, { params: asked.params });
+        await asked.ask(undoRoutes.cancel, { params: asked.params });
         return { to: ownPath(asked), said: 'Cancelled.' };
       },
     },

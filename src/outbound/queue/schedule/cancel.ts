@@ -72,19 +72,31 @@ export function underWay(id: string, resource: 'message' | 'delivery'): Conflict
  * sent or is being attempted, or if nothing is left to cancel; ResourceNotFoundError.
  */
 export async function cancelMessage(app: App, caller: Caller, id: string): Promise<Message> {
-  const by = caller.by.kind === 'operator' ? 'operator' : 'key';
-  await app.store.write(async (trx) => {
-    await getMessageRow(trx, caller.organizationId, id);
-    const rows = await lockWhole(trx, id);
-    const waiting = cancellable(id, rows);
-    await endDeliveries(app, trx, waiting, {
-      words: cancelledWords,
-      byHand: { by, action: 'cancel' },
-    });
-    if (waiting.length === 0) return;
-    await record(app, trx, caller, { subject: id, action: 'message.cancelled' });
-  });
+  await app.store.write((trx) => cancelWithin(app, trx, caller, id));
   return getMessage(app, caller, id);
+}
+
+/**
+ * Cancels a message in the caller's transaction. Returns false if it was cancelled already.
+ * @throws as `cancelMessage`
+ */
+export async function cancelWithin(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  id: string,
+): Promise<boolean> {
+  const by = caller.by.kind === 'operator' ? 'operator' : 'key';
+  await getMessageRow(trx, caller.organizationId, id);
+  const rows = await lockWhole(trx, id);
+  const waiting = cancellable(id, rows);
+  await endDeliveries(app, trx, waiting, {
+    words: cancelledWords,
+    byHand: { by, action: 'cancel' },
+  });
+  if (waiting.length === 0) return false;
+  await record(app, trx, caller, { subject: id, action: 'message.cancelled' });
+  return true;
 }
 
 /** Returns the deliveries of a message that can still be cancelled. */

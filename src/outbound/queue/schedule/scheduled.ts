@@ -1,6 +1,7 @@
 // Scheduled messages when their time comes (specification 8.1, 8.2): each message draws a token
 // from the bucket of the organization, and a unit for each email from the quota of that day.
-// Refused messages wait.
+// Refused messages wait. Delayed mail of a mailbox drew both when it was accepted: it is asked as
+// any other, but needs no token and no room.
 //
 // | state     | event                                        | next                                     |
 // |-----------|----------------------------------------------|------------------------------------------|
@@ -18,7 +19,7 @@
 import { drawTokens } from '../../../access/admission/draw-tokens.ts';
 import { limitsOf } from '../../../access/admission/plans.ts';
 import { findSpent, openAllowances } from '../../../access/admission/quota.ts';
-import { campaignsRight, messagesRight } from '../../../access/keys/send-checks.ts';
+import { campaignsRight, mailboxRight, messagesRight } from '../../../access/keys/send-checks.ts';
 import { findOrganizations } from '../../../access/organizations/queries.ts';
 import type { App } from '../../../core/app.ts';
 import { countInWindows } from '../../../identity/warming/count.ts';
@@ -65,10 +66,13 @@ export async function takeScheduled(
     trx,
     due.map((row) => row.organization_id),
   );
+  const held = due.filter((row) => spent.has(row.organization_id));
+  const delayed = await app.hooks.threads.mailboxesOf(trx, messagesOf(held));
+  const quotaWait = (row: DeliveryRow) =>
+    delayed.has(row.message_id) ? null : waitForQuota(row, spent.get(row.organization_id));
   const taken: DeliveryRow[] = [];
   for (const row of due) {
-    const wait =
-      pauses.on(row, now) ?? runs.on(row, now) ?? waitForQuota(row, spent.get(row.organization_id));
+    const wait = pauses.on(row, now) ?? runs.on(row, now) ?? quotaWait(row);
     await putOffScheduled(
       trx,
       wait ?? { id: row.id, lane: null, dueAt: now + askingMs, waitReason: row.wait_reason },
@@ -76,6 +80,10 @@ export async function takeScheduled(
     if (!wait) taken.push(row);
   }
   return taken;
+}
+
+function messagesOf(rows: readonly DeliveryRow[]): string[] {
+  return [...new Set(rows.map((row) => row.message_id))];
 }
 
 function waitForQuota(
@@ -92,6 +100,8 @@ interface Asked {
   organizationId: string;
   /** Milliseconds until there may be a token; 0 if a token was drawn. */
   waitMs: number;
+  /** Mailbox of delayed mail; undefined for scheduled mail. */
+  mailboxId?: string;
 }
 
 /**
@@ -100,8 +110,18 @@ interface Asked {
  */
 export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Promise<void> {
   const owners = new Map(taken.map((row) => [row.message_id, row.organization_id]));
-  const byOrganization = Map.groupBy([...owners], ([, organizationId]) => organizationId);
-  const asked = await Promise.all(
+  const mailboxes = await app.hooks.threads.mailboxesOf(app.store.db, [...owners.keys()]);
+  const delayed = [...mailboxes].map(
+    ([messageId, mailboxId]): Asked => ({
+      messageId,
+      organizationId: owners.get(messageId) ?? '',
+      waitMs: 0,
+      mailboxId,
+    }),
+  );
+  const drawing = [...owners].filter(([messageId]) => !mailboxes.has(messageId));
+  const byOrganization = Map.groupBy(drawing, ([, organizationId]) => organizationId);
+  const drawn = await Promise.all(
     [...byOrganization].map(([organizationId, entries]) =>
       ask(
         app,
@@ -110,8 +130,9 @@ export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Pr
       ),
     ),
   );
+  const asked = [...delayed, ...drawn.flat()];
   const now = app.clock.now();
-  const bookings = await app.store.write((trx) => decide(app, trx, asked.flat(), now), 'soon');
+  const bookings = await app.store.write((trx) => decide(app, trx, asked, now), 'soon');
   bookings.keep();
 }
 
@@ -141,8 +162,9 @@ interface DueMessage {
  * Locks the due messages until the transaction ends. Leaves out messages that left the schedule
  * meanwhile.
  */
-async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<string, DueMessage>> {
-  const found = await lockScheduled(trx, messageIds);
+async function lockDue(trx: Db, asked: readonly Asked[]): Promise<Map<string, DueMessage>> {
+  const mailboxOf = new Map(asked.map(({ messageId, mailboxId }) => [messageId, mailboxId]));
+  const found = await lockScheduled(trx, [...mailboxOf.keys()]);
   const rowsOf = Map.groupBy(found, (row) => row.message_id);
   const ids = [...rowsOf.keys()];
   await lockMessages(trx, ids);
@@ -150,7 +172,8 @@ async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<stri
   return new Map(
     messages.map((message) => {
       const rows = rowsOf.get(message.id) ?? [];
-      return [message.id, { message, rows, send: toCheck(message, rows) }];
+      const send = toCheck(message, rows, mailboxOf.get(message.id));
+      return [message.id, { message, rows, send }];
     }),
   );
 }
@@ -160,13 +183,18 @@ function groupOf([first]: readonly DeliveryRow[]): string | null {
   return first?.unsubscribe_group_id ?? null;
 }
 
-function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
+function toCheck(
+  message: MessageRow,
+  rows: readonly DeliveryRow[],
+  mailboxId: string | undefined,
+): DueSend {
+  const ownRight = message.campaign_run_id === null ? messagesRight : campaignsRight;
   return {
     organizationId: message.organization_id,
     keyId: message.scheduling_key_id,
     isTest: message.is_test === 1,
     caller: null,
-    right: message.campaign_run_id === null ? messagesRight : campaignsRight,
+    right: mailboxId === undefined ? ownRight : mailboxRight(mailboxId),
     from: { email: message.from_email },
     addresses: rows.map(({ email }) => email),
     unsubscribeGroupId: groupOf(rows),
@@ -179,10 +207,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
   // Runs first, because concurrent transactions wait for this lock if a quota is in force.
   const allowances = await openAllowances(app, trx, organizationIds);
   const pauses = await readPauses(trx);
-  const due = await lockDue(
-    trx,
-    asked.map(({ messageId }) => messageId),
-  );
+  const due = await lockDue(trx, asked);
   const sends = [...due.values()].map(({ send }) => send);
   const runs = await readRunStops(
     trx,
@@ -194,7 +219,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
   const departures = new Departures(app, trx, now, await firstTurn(trx));
   const counted: MessageRow[] = [];
   const cancelled: DeliveryRow[] = [];
-  for (const { messageId, organizationId, waitMs } of asked) {
+  for (const { messageId, organizationId, waitMs, mailboxId } of asked) {
     const { message, rows = [], send } = due.get(messageId) ?? {};
     // Skips messages that were cancelled, deleted, or sent by another daemon meanwhile.
     if (!message || !send) continue;
@@ -209,11 +234,11 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
       await putOff(trx, rows, ({ id }) => ({ id, lane: null, dueAt, waitReason: 'rate' }));
     } else if (refusal) {
       await departures.cancel(message, rows, refusal);
-    } else if (allowances.take(organizationId, message.delivery_count)) {
+    } else if (mailboxId === undefined && allowances.take(organizationId, message.delivery_count)) {
       const clearsAt = allowances.clearsAt(organizationId);
       await putOff(trx, rows, (row) => waitForQuota(row, clearsAt));
     } else {
-      counted.push(message);
+      if (mailboxId === undefined) counted.push(message);
       await departures.send(
         message,
         rows,

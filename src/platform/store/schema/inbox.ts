@@ -181,6 +181,19 @@ create table draft_files (
   content text not null,
   primary key (draft_id, n)
 );
+
+-- Drafts that an undo makes of delayed mails, kept for an hour.
+create table delayed_drafts (
+  message_id text primary key references messages on delete cascade,
+  mailbox_id text not null,
+  -- The action whose approval sent the mail.
+  action_id text,
+  created_at bigint not null, byte_count bigint not null,
+  -- JSON: the draft as it was sent, or the mail, without the bytes of files.
+  draft text not null
+);
+create index delayed_drafts_of_mailbox on delayed_drafts (mailbox_id, created_at, byte_count);
+create index delayed_drafts_by_age on delayed_drafts (created_at);
 ${words.engine === 'postgres' ? searchOfPostgres : searchOfSqlite}
 
 -- Sent mail that is not yet in the full-text index.

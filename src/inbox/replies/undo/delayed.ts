@@ -1,0 +1,104 @@
+// The draft that an undo of a delayed mail makes. It is kept from the acceptance on, so an undo
+// needs nothing that the send has changed. Files lie with the message, their names here.
+import type { Caller } from '../../../core/api/route.ts';
+import type { App } from '../../../core/app.ts';
+import { timeOfAge } from '../../../core/clock/age.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { sweep } from '../../../platform/store/rows/sweep.ts';
+import {
+  type DelayedRow,
+  deleteDelayedBefore,
+  insertDelayed,
+} from '../../threads/drafts/delayed-queries.ts';
+import { type DraftFileRow, type DraftRow, drafts } from '../../threads/drafts/draft-queries.ts';
+import { bytesOf, type Given, requireRoom } from '../draft-room.ts';
+import type { Mail } from '../mail.ts';
+
+/** How long an undo finds the draft, in ms: longer than each delay. */
+const keptMs = 3_600_000;
+
+/** Name and type of a file. */
+type KeptFile = Pick<DraftFileRow, 'filename' | 'content_type' | 'content_id'>;
+
+/** A draft to be, as stored. */
+export interface KeptDraft {
+  /** The draft that was sent; null for a mail that was no draft. */
+  before: DraftRow | null;
+  content: Given;
+  inReplyToMessageId: string | null;
+  files: KeptFile[];
+}
+
+/** A file of a mail to send: of a request, or decoded. */
+interface SentFile {
+  filename: string;
+  contentType?: string | null | undefined;
+  contentId?: string | null | undefined;
+}
+
+type Words = Pick<
+  Mail,
+  'to' | 'cc' | 'bcc' | 'subject' | 'text' | 'html' | 'inReplyToMessageId' | 'draft'
+>;
+
+/** A mail that leaves after a delay. */
+export interface Delayed {
+  caller: Caller;
+  mailboxId: string;
+  mail: Words & { attachments: readonly SentFile[] };
+  /** Bytes of the files. */
+  fileBytes: number;
+}
+
+/** A delayed mail that was accepted, with the approved action, if any. */
+export interface AcceptedDelayed extends Delayed {
+  messageId: string;
+  actionId: string | null;
+}
+
+function contentOf({ to, cc, bcc, subject, text, html }: Words): Given {
+  return { recipients: JSON.stringify({ to, cc, bcc }), subject, text, html };
+}
+
+/**
+ * Refuses a delayed mail if the mailbox has no room for its draft. The caller holds the mailbox.
+ * @throws ConflictError
+ */
+export async function requireRoomToUndo(app: App, trx: Db, delayed: Delayed): Promise<void> {
+  const { mailboxId, mail, fileBytes } = delayed;
+  const isDraft = mail.draft !== null;
+  const bytes = bytesOf(contentOf(mail), fileBytes);
+  if (!isDraft) await requireRoom(app, trx, mailboxId, { count: 1, bytes });
+}
+
+/** Keeps the draft of an accepted mail. Runs before the send deletes the draft. */
+export async function keepDelayed(app: App, trx: Db, accepted: AcceptedDelayed): Promise<void> {
+  const { caller, mailboxId, mail, fileBytes, messageId, actionId } = accepted;
+  const { draft } = mail;
+  const before = draft && (await drafts.find(trx, caller.organizationId, draft.id));
+  const kept: KeptDraft = {
+    before: before ?? null,
+    content: contentOf(mail),
+    inReplyToMessageId: mail.inReplyToMessageId,
+    files: mail.attachments.map(({ filename, contentType = null, contentId = null }) => ({
+      filename,
+      content_type: contentType,
+      content_id: contentId,
+    })),
+  };
+  const row: DelayedRow = {
+    message_id: messageId,
+    mailbox_id: mailboxId,
+    action_id: actionId,
+    created_at: app.clock.now(),
+    byte_count: bytesOf(kept.content, fileBytes),
+    draft: JSON.stringify(kept),
+  };
+  await insertDelayed(trx, [row]);
+}
+
+/** Deletes the drafts of mails that have left, for the hourly job. Returns their count. */
+export async function sweepDelayed(app: App): Promise<number> {
+  const before = await timeOfAge(app, keptMs);
+  return sweep(app.store, (trx, limit) => deleteDelayedBefore(trx, before, limit));
+}
