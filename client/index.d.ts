@@ -1593,6 +1593,23 @@ export type ThreadNote = {
   /** Time of the last change */
   updatedAt: string;
 };
+/** An answer to choose in place of writing it again */
+export type SavedReply = {
+  /** Id of the resource */
+  id: string;
+  /** Organization that owns the resource */
+  organizationId: string;
+  /** Name to choose it by */
+  name: string;
+  /** Plain text of the answer */
+  text: string;
+  /** HTML of the answer */
+  html: string | null;
+  /** Time of creation, ISO 8601 in UTC */
+  createdAt: string;
+  /** Time of the last change, ISO 8601 in UTC */
+  updatedAt: string;
+};
 /** A sending domain */
 export type Domain = {
   /** Id of the domain */
@@ -3827,6 +3844,9 @@ export type AuditEntry = {
     | 'queue.held'
     | 'queue.released'
     | 'queue.retried'
+    | 'saved-reply.created'
+    | 'saved-reply.deleted'
+    | 'saved-reply.updated'
     | 'sender.created'
     | 'sender.deleted'
     | 'sender.proof-ended'
@@ -4597,6 +4617,20 @@ export type ThreadsListNotesQuery = {
   /** `nextCursor` of the page before */
   cursor?: string;
 };
+export type SavedRepliesListSavedRepliesQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** Only saved replies created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only saved replies created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
+};
 export type DomainsListQuery = {
   /** Page number, from 1 */
   page?: number;
@@ -5114,6 +5148,9 @@ export type AuditListQuery = {
     | 'queue.held'
     | 'queue.released'
     | 'queue.retried'
+    | 'saved-reply.created'
+    | 'saved-reply.deleted'
+    | 'saved-reply.updated'
     | 'sender.created'
     | 'sender.deleted'
     | 'sender.proof-ended'
@@ -5899,7 +5936,7 @@ export class Svc {
     resend(id: string, options?: KeyedOptions): Promise<Message>;
     /** Send captured mail to its recipients. Sends the copies that `delivery.mode`, `delivery.allow` or a route kept on this machine as a new message, whose `resendOf` is the first one. Leaves out recipients whose mail is still captured; if all are, it is a conflict. A copy is released once. Permission: `messages:send`. */
     release(id: string, options?: KeyedOptions): Promise<Message>;
-    /** Cancel a message that has not been sent. Cancels scheduled and queued deliveries, and those that wait for another attempt: the message ends as `failed` with the error code `cancelled`. A message that was sent in part, or has an attempt in progress, is a conflict. Repeating the request changes nothing. Permission: `messages:send`. */
+    /** Cancel a message that has not been sent. Cancels scheduled and queued deliveries, and those that wait for another attempt: the message ends as `failed` with the error code `cancelled`. A message that was sent in part, or has an attempt in progress, is a conflict. Repeating the request changes nothing. For mail of a mailbox `mailboxes:send` is enough; within its `delaySeconds` the send is undone: what was a draft is that draft again, any other send or reply becomes a draft of the caller, and an approval ends as `failed` with the note `undone`. Permission: `messages:send`. */
     cancel(id: string, options?: KeyedOptions): Promise<Message>;
     /** List messages, newest first. Permission: `messages:read`. */
     list(
@@ -5976,6 +6013,8 @@ export class Svc {
           /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
+        /** Seconds before the delivery is due, 0 by default. Until then `POST /v1/messages/{id}/cancel` undoes the send: the mail becomes a draft */
+        delaySeconds?: number;
       },
       options?: KeyedOptions,
     ): Promise<ReplyResult>;
@@ -6003,6 +6042,8 @@ export class Svc {
           /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
+        /** Seconds before the delivery is due, 0 by default. Until then `POST /v1/messages/{id}/cancel` undoes the send: the mail becomes a draft */
+        delaySeconds?: number;
       },
       options?: KeyedOptions,
     ): Promise<ReplyResult>;
@@ -6032,6 +6073,8 @@ export class Svc {
           /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
+        /** Seconds before the delivery is due, 0 by default. Until then `POST /v1/messages/{id}/cancel` undoes the send: the mail becomes a draft */
+        delaySeconds?: number;
       },
       options?: KeyedOptions,
     ): Promise<ReplyResult>;
@@ -6179,6 +6222,8 @@ export class Svc {
           /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
+        /** Seconds before the delivery is due, 0 by default. Until then `POST /v1/messages/{id}/cancel` undoes the send: the mail becomes a draft */
+        delaySeconds?: number;
       },
       options?: KeyedOptions,
     ): Promise<ReplyResult>;
@@ -6189,6 +6234,8 @@ export class Svc {
       body?: {
         /** Note on the decision, for the key that proposed it */
         note?: string | null;
+        /** Seconds before the delivery is due, 0 by default. Until then `POST /v1/messages/{id}/cancel` undoes the send: the mail becomes a draft */
+        delaySeconds?: number;
         /** Fields to send in place of the proposed ones */
         edits?: {
           /** Addresses for To */
@@ -6359,6 +6406,8 @@ export class Svc {
       body?: {
         /** `updatedAt` of the draft that was read; the answer is 409 if the draft has changed since */
         expectedUpdatedAt?: string;
+        /** Seconds before the delivery is due, 0 by default. Until then `POST /v1/messages/{id}/cancel` undoes the send: the mail becomes a draft */
+        delaySeconds?: number;
         /** `digest` of the draft that was read; the answer is 409 if another mail would leave now: also From and Reply-To, which its mailbox and sender give */
         expectedDigest?: string;
       },
@@ -6542,6 +6591,66 @@ export class Svc {
       id: string,
       threadId: string,
       noteId: string,
+      options?: RequestOptions,
+    ): Promise<{
+      /** True: the deletion is done */
+      success: boolean;
+      /** Sentence for people about the deletion */
+      message: string;
+    }>;
+  };
+  readonly savedReplies: {
+    /** List saved replies, newest first. Permission: `mailboxes:read`. */
+    listSavedReplies(
+      query?: SavedRepliesListSavedRepliesQuery,
+      options?: RequestOptions,
+    ): List<{
+      /** Items of this page */
+      items: Array<SavedReply>;
+      /** Place of this page in the list */
+      pagination: {
+        /** Number of this page, from 1 */
+        page: number;
+        /** Most items of a page */
+        limit: number;
+        /** Number of items on all pages */
+        total: number;
+        /** Number of pages */
+        totalPages: number;
+        /** There are at least `total` items: counting all takes too long */
+        totalCapped?: true;
+      };
+    }>;
+    /** Create a saved reply. Permission: `mailboxes:write`. */
+    create(
+      body: {
+        /** Name to choose it by */
+        name: string;
+        /** Plain text of the answer */
+        text: string;
+        /** HTML of the answer */
+        html?: string | null;
+      },
+      options?: KeyedOptions,
+    ): Promise<SavedReply>;
+    /** Show a saved reply. Permission: `mailboxes:read`. */
+    get(id: string, options?: RequestOptions): Promise<SavedReply>;
+    /** Change a saved reply. Permission: `mailboxes:write`. */
+    update(
+      id: string,
+      body: {
+        /** Name to choose it by */
+        name?: string;
+        /** Plain text of the answer */
+        text?: string;
+        /** HTML of the answer */
+        html?: string | null;
+      },
+      options?: RequestOptions,
+    ): Promise<SavedReply>;
+    /** Delete a saved reply. Permission: `mailboxes:delete`. */
+    delete(
+      id: string,
       options?: RequestOptions,
     ): Promise<{
       /** True: the deletion is done */

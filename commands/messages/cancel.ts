@@ -7,7 +7,8 @@ import { showCommand } from '../base/verbs.ts';
 export default showCommand({
   description:
     'The message ends as failed, with the error code cancelled. A message that was sent ' +
-    'in part, or has an attempt under way, is a conflict. Does not ask first.',
+    'in part, or has an attempt under way, is a conflict. A delayed send of a mailbox ' +
+    'becomes a draft. Does not ask first.',
   examples: [
     ['Cancel a scheduled message', 'svc messages cancel msg_06dq2k0qz8h3v5m1r9t4w7xy'],
     [

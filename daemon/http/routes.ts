@@ -28,6 +28,7 @@ import { warmingRoutes } from '../../src/identity/warming/routes.ts';
 import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
 import { answeringRoutes } from '../../src/inbox/replies/routes.ts';
 import { undoRoutes } from '../../src/inbox/replies/undo/routes.ts';
+import { savedReplyRoutes } from '../../src/inbox/saved-replies/routes.ts';
 import {
   attachmentRoutes,
   extractRoutes,
@@ -64,6 +65,7 @@ const areas: readonly Readonly<Record<string, Route>>[] = [
   noteRoutes,
   attachmentRoutes,
   extractRoutes,
+  savedReplyRoutes,
   domainRoutes,
   catchAllRoutes,
   reportRoutes,

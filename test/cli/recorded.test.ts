@@ -28,6 +28,7 @@ const changesNothing = [
   // Its attempts are kept with the endpoint: test/webhooks/deliveries.test.ts.
   'webhooks redeliver',
   ...['unsubscribe-groups list', 'unsubscribe-groups show', 'unsubscribe-groups members list'],
+  ...['saved-replies list', 'saved-replies show'],
   ...['blocks export', 'blocks list', 'blocks show'],
   ...['brands list', 'brands show'],
   ...['groups list', 'groups members', 'groups show'],
@@ -158,6 +159,11 @@ const changes: Readonly<Record<string, Change>> = {
   'unsubscribe-groups members remove': {
     args: (idOf) => [...[idOf('unsubscribe-groups create'), '--contact', idOf('contacts create')]],
   },
+  'saved-replies create': { args: () => ['--name', 'Hours', '--text', 'From 9 to 17.'] },
+  'saved-replies update': {
+    args: (idOf) => [idOf('saved-replies create'), '--name', 'Opening hours'],
+  },
+  'saved-replies delete': { args: (idOf) => [idOf('saved-replies create'), '--yes'] },
   'contacts delete': { args: (idOf) => [idOf('contacts create'), '--yes'] },
   'conversations create': { args: () => ['--title', 'A late invoice'] },
   'conversations update': { args: (idOf) => [idOf('conversations create'), '--urgency', 'high'] },

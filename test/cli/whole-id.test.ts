@@ -37,6 +37,7 @@ describe('a command', () => {
     await cli.json(['blocks', 'add', 'blocked@example.com']);
     await cli.json(['groups', 'create', '--name', 'Friends']);
     await cli.json(['unsubscribe-groups', 'create', '--name', 'News']);
+    await cli.json(['saved-replies', 'create', '--name', 'Hours', '--text', 'From 9 to 17.']);
     await cli.json(['conversations', 'create', '--title', 'Help']);
     await cli.json(['orgs', 'create', '--name', 'acme', '--plan', 'free']);
   });
@@ -52,6 +53,7 @@ describe('a command', () => {
     'contacts',
     'groups',
     'unsubscribe-groups',
+    'saved-replies',
     'conversations',
     'messages',
     'orgs',

@@ -142,6 +142,7 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
   'mailboxes:delete': [
     'DELETE /v1/mailboxes/{id}/drafts/{draftId}',
     'DELETE /v1/mailboxes/{id}/threads/{threadId}',
+    'DELETE /v1/saved-replies/{id}',
     'DELETE /v1/mailboxes/{id}/threads/{threadId}/notes/{noteId}',
   ],
   'mailboxes:read': [
@@ -157,6 +158,8 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
     'GET /v1/mailboxes/{id}/actions/{actionId}/raw',
     'GET /v1/mailboxes/{id}/actions/{actionId}/attachments/{n}',
     'GET /v1/mailbox-namespaces',
+    'GET /v1/saved-replies',
+    'GET /v1/saved-replies/{id}',
     'GET /v1/mailboxes/{id}/threads',
     'GET /v1/mailboxes/{id}/threads/{threadId}',
     'GET /v1/mailboxes/{id}/threads/{threadId}/messages',
@@ -178,6 +181,8 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
     'PATCH /v1/mailboxes/{id}/drafts/{draftId}',
     'POST /v1/mailboxes/{id}/actions/{actionId}/reject',
     'POST /v1/mailbox-namespaces',
+    'POST /v1/saved-replies',
+    'PATCH /v1/saved-replies/{id}',
     'PATCH /v1/mailboxes/{id}/threads/{threadId}',
     'POST /v1/mailboxes/{id}/threads/{threadId}/labels',
     'DELETE /v1/mailboxes/{id}/threads/{threadId}/labels',

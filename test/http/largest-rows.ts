@@ -231,6 +231,14 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       wide: { description: text(3_000) },
     },
   ],
+  '/v1/saved-replies': ({ shared }) => [
+    {
+      table: 'saved_replies',
+      where: `id = '${shared.savedReply}'`,
+      unique: { id: numbered('id') },
+      wide: { text: text(60_000), html: text(60_000) },
+    },
+  ],
   '/v1/brands': ({ shared }) => [
     {
       table: 'brands',

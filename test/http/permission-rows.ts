@@ -29,6 +29,7 @@ import { senderNoun } from '../../src/identity/senders/schema.ts';
 import { createSender } from '../../src/identity/senders/senders.ts';
 import { pauseWarming, startWarming } from '../../src/identity/warming/warming.ts';
 import { createDraft } from '../../src/inbox/replies/drafts.ts';
+import { savedReplyNoun } from '../../src/inbox/saved-replies/schema.ts';
 import { createNote } from '../../src/inbox/threads/marks/notes.ts';
 import { listThreads } from '../../src/inbox/threads/threads.ts';
 import { createBlock } from '../../src/people/blocks/blocks.ts';
@@ -119,6 +120,7 @@ const members = '/v1/members';
 const webhooks = '/v1/webhooks';
 const contactGroups = '/v1/contact-groups';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
+const savedReplies = '/v1/saved-replies';
 const brands = '/v1/brands';
 const templates = '/v1/templates';
 const workspace = `${templates}/{id}/workspace`;
@@ -430,6 +432,20 @@ export const resources = {
       },
     },
   },
+  savedReply: {
+    path: savedReplies,
+    idKind: savedReplyNoun,
+    make: async ({ api, serial, name }) =>
+      (await api.post<{ id: string }>(savedReplies, { name: `${name} ${serial}`, text: 'x' })).body,
+    conforms: {
+      topic: 'saved-replies',
+      audits: {
+        POST: 'saved-reply.created',
+        PATCH: 'saved-reply.updated',
+        DELETE: 'saved-reply.deleted',
+      },
+    },
+  },
   brand: {
     path: brands,
     idKind: brandNoun,
@@ -704,6 +720,7 @@ type Admitted = readonly [
 ];
 
 const onDomains: Admitted = [readsDomains, writesDomains, deletesDomains];
+const onMailboxes: Admitted = [readsMailboxes, writesMailboxes, deletesMailboxes];
 const onContacts: Admitted = [readsContacts, writesContacts, deletesContacts];
 const onTemplates: Admitted = [readsTemplates, writesTemplates, deletesTemplates];
 const onCampaigns: Admitted = [readsCampaigns, writesCampaigns, deletesCampaigns];
@@ -1131,6 +1148,11 @@ export const rows: Readonly<Record<string, Row>> = {
     body: ({ shared }) => ({ domainId: shared.provenDomain }),
     foreignBody: ({ shared }) => ({ domainId: shared.provenDomain }),
   },
+  ...fiveRows(savedReplies, 'savedReply', onMailboxes, {
+    create: (_own, serial) => ({ name: `made ${serial}`, text: 'x' }),
+    same: ({ name }) => ({ name: `${name} 1`, text: 'x' }),
+    update: () => ({ name: 'renamed' }),
+  }),
   ...fiveRows(unsubscribeGroups, 'unsubscribeGroup', onContacts, {
     create: (_own, serial) => ({ name: `made ${serial}` }),
     same: ({ name }) => ({ name: `${name} 1` }),

@@ -37,6 +37,8 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   mbx: async () => (await import('../../../src/identity/mailboxes/queries.ts')).mailboxes.idsEnding,
   mba: async () => (await import('../../../src/identity/mailboxes/queries.ts')).addressIdsEnding,
   ns: async () => (await import('../../../src/identity/mailboxes/queries.ts')).namespaces.idsEnding,
+  rpl: async () =>
+    (await import('../../../src/inbox/saved-replies/queries.ts')).savedReplies.idsEnding,
   blk: async () => (await import('../../../src/people/blocks/queries.ts')).blocks.idsEnding,
   contact: async () => (await import('../../../src/people/contacts/queries.ts')).contacts.idsEnding,
   grp: async () =>

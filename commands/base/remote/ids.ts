@@ -15,6 +15,7 @@ const lists: Readonly<Record<string, string>> = {
   snd: '/v1/email/senders',
   mbx: '/v1/mailboxes',
   ns: '/v1/mailbox-namespaces',
+  rpl: '/v1/saved-replies',
   blk: '/v1/email/blocks',
   contact: '/v1/contacts',
   grp: '/v1/contact-groups',

@@ -32,8 +32,8 @@ import {
 } from '../threads/drafts/draft-queries.ts';
 import { beginDraftThread, endDraftThread } from '../threads/drafts/drafted.ts';
 import { answerTo } from './answers.ts';
-import { bytesOf, type Given, requireRoom } from './draft-room.ts';
 import { fromOf, presentDraft, proposalOf, showDraft, type WithFiles } from './draft-picture.ts';
+import { bytesOf, type Given, requireRoom } from './draft-room.ts';
 import { findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import { type Mail, wordsAfter } from './mail.ts';

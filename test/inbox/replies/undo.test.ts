@@ -53,7 +53,7 @@ describe.each(stores)('a delayed send, on %s', (store) => {
     (await api.get<Thread>(`${desk.path}/threads/${id}`)).body;
 
   /** Lets seconds pass in a daemon that starts now; returns the status of the message. */
-  async function after(seconds: number, id: string | null) {
+  async function later(seconds: number, id: string | null) {
     const pipeline = await startPipeline(test.app);
     try {
       await test.clock.advance(seconds * 1_000);
@@ -124,8 +124,8 @@ describe.each(stores)('a delayed send, on %s', (store) => {
       const found = await message(id);
       expect(found.status).toBe('scheduled');
       expect(Date.parse(found.scheduledFor ?? '')).toBe(test.clock.now() + 10_000);
-      expect(await after(9, id)).toBe('scheduled');
-      expect(await after(1, id)).toBe('delivered');
+      expect(await later(9, id)).toBe('scheduled');
+      expect(await later(1, id)).toBe('delivered');
       expect(await drafts()).toEqual([]);
       expect(await timeline(test.app, test.operator, id ?? '')).toContain('queued:queued');
       const late = await undo(id);
@@ -150,11 +150,11 @@ describe.each(stores)('a delayed send, on %s', (store) => {
       expect(left?.html).toContain('<p>Thank <b>you</b></p>');
     }
     if (left) expect((await mails(left.threadId)).map((one) => one.id)).not.toContain(id);
-    expect(await after(60, id)).toBe('failed');
+    expect(await later(60, id)).toBe('failed');
     expect((await undo(id)).status).toBe(200);
     expect(await drafts()).toHaveLength(1);
     const again = await sendDraft(left?.id ?? '');
-    expect(await after(10, again.body.messageId)).toBe('delivered');
+    expect(await later(10, again.body.messageId)).toBe('delivered');
   });
 
   const drafted = async () => (await drafts())[0];
@@ -305,7 +305,7 @@ describe.each(stores)('a delayed send, on %s', (store) => {
       const key = await createKey(app, operator, { role: 'developer', constraints });
       const { body: sent } = await desk.send({ ...written, ...body }, api.as(key.key ?? ''));
       await change(key.id);
-      expect(await after(10, sent.messageId)).toBe(status);
+      expect(await later(10, sent.messageId)).toBe(status);
       expect(await drafts()).toEqual([]);
     });
 
@@ -318,15 +318,15 @@ describe.each(stores)('a delayed send, on %s', (store) => {
         return reply(app, by, at, body, { all: false, key: null });
       };
       const first = await send(member);
-      expect(await after(10, first.messageId)).toBe('delivered');
+      expect(await later(10, first.messageId)).toBe('delivered');
       const second = await send(member);
       await updateMember(app, operator, memberOf(member), { status: 'disabled' });
-      expect(await after(10, second.messageId)).toBe('failed');
+      expect(await later(10, second.messageId)).toBe('failed');
     });
 
     it('of a proposing key, approved by a person', async () => {
       const { body: approved } = await approve((await proposal()).actionId);
-      expect(await after(10, approved.messageId)).toBe('delivered');
+      expect(await later(10, approved.messageId)).toBe('delivered');
     });
   });
 
@@ -338,7 +338,7 @@ describe.each(stores)('a delayed send, on %s', (store) => {
     const { body: sent } = await desk.send({ ...written, ...body }, person);
     const accepted = await used();
     expect(accepted).not.toEqual(before);
-    expect(await after(10, sent.messageId)).toBe('delivered');
+    expect(await later(10, sent.messageId)).toBe('delivered');
     expect(await used()).toEqual(accepted);
   });
 
@@ -381,7 +381,7 @@ describe.each(stores)('a delayed send, on %s', (store) => {
         .rows;
     const { body: first } = await desk.send({ ...written, ...body }, person);
     expect(await kept()).toHaveLength(1);
-    await after(10, first.messageId);
+    await later(10, first.messageId);
     await removeAll(first.messageId ?? '');
     expect(await kept()).toEqual([]);
     await desk.send({ ...written, ...body }, person);

@@ -163,6 +163,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     },
   },
   'GET /v1/mailbox-namespaces': { ...page, ...times },
+  'GET /v1/saved-replies': { ...page, ...times },
   'GET /v1/messages/expect': {
     ...required['GET /v1/messages/expect'],
     subject: 'hello',

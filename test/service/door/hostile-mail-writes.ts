@@ -76,6 +76,14 @@ export const mailWrites: Readonly<Record<string, Calls>> = {
     body: { note: hostile.line() },
   })),
   'POST /v1/mailbox-namespaces': one((_, hostile) => ({ body: { name: hostile.line() } })),
+  'POST /v1/saved-replies': one((_, hostile) => ({
+    body: { name: hostile.name(), text: hostile.line(), html: hostile.html() },
+  })),
+  'PATCH /v1/saved-replies/{id}': one(({ savedReply }, hostile) => ({
+    params: { id: savedReply },
+    body: { name: hostile.name(), text: hostile.line(), html: hostile.html() },
+  })),
+  'DELETE /v1/saved-replies/{id}': bare('spareSavedReply'),
   'PATCH /v1/mailboxes/{id}/threads/{threadId}': one((things) => ({
     params: ofThread(things),
     body: { read: true, starred: true },

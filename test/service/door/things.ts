@@ -17,6 +17,9 @@ export interface Things {
   note: string;
   spareNote: string;
   namespace: string;
+  savedReply: string;
+  /** Deleted by an agent. */
+  spareSavedReply: string;
   /** Drafts of a person, one of them to be sent through the API. */
   draft: string;
   otherDraft: string;
@@ -199,6 +202,8 @@ export async function makeThings(world: World): Promise<Things> {
     spareAddress: addresses.find((one) => one.address === second)?.id ?? '',
     soon: new Date(app.clock.now() + hourMs).toISOString(),
     namespace: await made('/v1/mailbox-namespaces', { name: 'Agents' }),
+    savedReply: await made('/v1/saved-replies', { name: 'Hours', text: 'From 9 to 17.' }),
+    spareSavedReply: await made('/v1/saved-replies', { name: 'Spare', text: 'Spare' }),
     draft: await draftOf('draft@example.com'),
     otherDraft: await draftOf('other-draft@example.com'),
     quietDraft: await draftOf('quiet@example.com'),

@@ -182,7 +182,17 @@ create table draft_files (
   primary key (draft_id, n)
 );
 
--- Drafts that an undo makes of delayed mails, kept for an hour.
+-- Answers that people write once and choose again.
+create table saved_replies (
+  id text primary key,
+  organization_id text not null references organizations,
+  name text not null,
+  created_at bigint not null, updated_at bigint not null,
+  text text not null, html text
+);
+create index saved_replies_organization on saved_replies (organization_id, id);
+
+-- Drafts that an undo makes of delayed mails. They are kept for an hour.
 create table delayed_drafts (
   message_id text primary key references messages on delete cascade,
   mailbox_id text not null,
