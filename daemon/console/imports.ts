@@ -35,7 +35,8 @@ function draw(kind: Import, asked: Asked, given: Form, above: Part, isSeen: bool
   const { title, command, request, label, hint } = kind;
   const fields = html`
     ${isSeen && html`<input type="hidden" name="seen" value=${digestOf(given)} />`}
-    ${field({ name: 'file', label, type: 'textarea', value: given['file'], rows: 14, isRequired: true, hint })}
+    <label class="field js"><span>Choose a file</span> <input type="file" accept=".csv,.txt,.ndjson,.json" data-into="file" /><small>Its text is looked at first; nothing is changed yet.</small></label>
+    ${field({ name: 'file', label, type: 'textarea', value: given['file'], rows: given['file'] ? 6 : 14, isRequired: true, hint })}
     ${kind.fields(given)}
   `;
   const others = isSeen ? [{ action: 'import', label: 'Import this text' }] : [];

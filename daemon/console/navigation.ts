@@ -81,6 +81,7 @@ const settings = area(
   '/organization = Organization',
   '/people = People',
   '/account = My account',
+  '/changes = Changes',
 );
 
 const mostMailboxes = 8;

@@ -190,3 +190,14 @@ async function postAgain() {
 
 const everySeconds = Number(document.querySelector('form[data-every]')?.dataset.every);
 if (everySeconds > 0) setInterval(() => void postAgain(), everySeconds * 1000);
+
+/** Fills a field with the text of a chosen file, and sends the form: its first button is a preview. */
+document.addEventListener('change', async (event) => {
+  const input = event.target instanceof HTMLInputElement ? event.target : null;
+  const file = input?.dataset.into && input.files?.[0];
+  if (!file) return;
+  const text = input.form?.elements.namedItem(input.dataset.into);
+  if (!(text instanceof HTMLTextAreaElement)) return;
+  text.value = await file.text();
+  input.form.requestSubmit();
+});

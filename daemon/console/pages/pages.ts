@@ -4,6 +4,7 @@ import { accountPages } from '../person/account.ts';
 import { asksAgainPages } from '../person/asks-again.ts';
 import { becomeMemberPages } from '../person/become-member.ts';
 import { campaignPages } from './campaigns/campaigns.ts';
+import { changePages } from './changes.ts';
 import { domainPages } from './domains/domains.ts';
 import { senderPages } from './domains/senders.ts';
 import { extensionPages } from './extensions.ts';
@@ -45,6 +46,7 @@ export const pages: readonly Page[] = [
   ...memberPages,
   ...keyPages,
   ...settingsPages,
+  ...changePages,
   ...accountPages,
   ...becomeMemberPages,
   ...asksAgainPages,

@@ -70,13 +70,15 @@ function figures({ email: now }: ChannelStats, { email: old }: ChannelStats): Pa
     label: string,
     field: 'deliveryRate' | 'bounceRate' | 'uniqueMessageOpenRate' | 'uniqueMessageClickRate',
     below: string,
+    isCounted: boolean,
     isBad = false,
   ): Tile => ({
     label,
-    value: percent(now[field]),
+    value: percent(isCounted ? now[field] : null),
     change: old.sent === 0 ? undefined : points(now[field], old[field], isBad),
     below,
   });
+  const isTried = now.deliveryRate + now.bounceRate > 0;
   return tiles([
     {
       label: 'Messages',
@@ -84,18 +86,20 @@ function figures({ email: now }: ChannelStats, { email: old }: ChannelStats): Pa
       change: change(now.sent, old.sent),
       path: '/messages?direction=outbound',
     },
-    rate('Delivered', 'deliveryRate', 'of the mail that was tried'),
+    rate('Delivered', 'deliveryRate', 'of the mail that was tried', isTried),
     rate(
       'Opened',
       'uniqueMessageOpenRate',
       `of ${counted(now.openTrackingEligibleDeliveredMessages)} that track opens`,
+      now.openTrackingEligibleDeliveredMessages > 0,
     ),
     rate(
       'Clicked',
       'uniqueMessageClickRate',
       `of ${counted(now.clickTrackingEligibleDeliveredMessages)} that track clicks`,
+      now.clickTrackingEligibleDeliveredMessages > 0,
     ),
-    rate('Bounced', 'bounceRate', 'of the mail that was tried', true),
+    rate('Bounced', 'bounceRate', 'of the mail that was tried', isTried, true),
   ]);
 }
 
@@ -137,7 +141,7 @@ function rows(asked: Asked, found: BreakdownStats, old: BreakdownStats, period: 
   return card(
     traits[by],
     together(
-      html`<nav class="seg" aria-label="Rows of the table">${(Object.keys(traits) as Trait[]).map((one) => html`<a href=${`/console${to(one)}`} aria-current=${one === by ? 'true' : undefined}>${traits[one]}</a>`)}</nav>`,
+      html`<div class="picks"><nav class="seg" aria-label="Rows of the table">${(Object.keys(traits) as Trait[]).map((one) => html`<a href=${`/console${to(one)}`} aria-current=${one === by ? 'true' : undefined}>${traits[one]}</a>`)}</nav></div>`,
       table(
         asked,
         { items },

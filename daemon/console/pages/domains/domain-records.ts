@@ -55,9 +55,17 @@ export function recordsTable(
   </table>`;
 }
 
+/** Returns the purpose of a record in words, and its term. */
+function purposeOf({ purpose, type, value }: DnsRecord): readonly [title: string, term: string] {
+  if (purpose === 'return-path' && type === 'TXT') return ['Return path may send', 'SPF'];
+  if (purpose === 'dkim' && value.includes('k=ed25519'))
+    return ['Second signature', 'DKIM, Ed25519'];
+  return purposes[purpose];
+}
+
 function recordRows(record: DnsRecord, name: string, shared: ReadonlySet<string>): Part {
-  const { purpose, type, value, required, status, keepUntil } = record;
-  const [title, term] = purposes[purpose];
+  const { type, value, required, status, keepUntil } = record;
+  const [title, term] = purposeOf(record);
   const isShared = record.error !== null && shared.has(record.error);
   return html`<tbody><tr><td>${state(status)}</td>
     <td class="wide"><b>${title}</b> <small>${required && status !== 'valid' && html`<span class="tag">needed</span> `}${term}${isShared && '; see above'}${keepUntil && html`; keep it until ${time(keepUntil)}`}</small></td>

@@ -124,7 +124,7 @@ function standing({ status, dnsRecords, lastCheckedAt, sendingStatus, holdReason
         ? `It is held: ${holdReason ?? 'too many bounces or complaints'}.`
         : 'It can send.';
   return html`${can} ${isMissing && 'The records marked “needed” are enough to begin.'}
-    ${lastCheckedAt && html` Checked ${time(lastCheckedAt)};`} <span class="js">this page checks again every minute while it is open.</span>`;
+    ${lastCheckedAt && html`Checked ${time(lastCheckedAt)}.`} <span class="js">This page checks again every minute while it is open.</span>`;
 }
 
 async function one(asked: Asked): Promise<View> {

@@ -1,0 +1,129 @@
+// The log of changes in sentences: who did what to which resource, and from which value to which.
+import { auditRoutes } from '../../http/routes.ts';
+import { html, type Part } from '../html.ts';
+import type { Asked, Page, View } from '../page.ts';
+import { filterRow } from '../parts/filter-row.ts';
+import { link } from '../parts/link.ts';
+import { type List, table } from '../parts/table.ts';
+import { time } from '../parts/times.ts';
+
+type Entry = Awaited<ReturnType<typeof auditRoutes.list.run>>['items'][number];
+
+const longestValue = 80;
+const mostFields = 4;
+
+/** Verbs that differ from the last word of an action. */
+const verbs: Readonly<Record<string, string>> = {
+  updated: 'changed',
+  deleted: 'removed',
+  created: 'made',
+};
+
+/** Pages of resources, by the kind of resource. */
+const paths: Readonly<Record<string, string>> = {
+  key: '/keys',
+  domain: '/domains',
+  sender: '/senders',
+  webhook: '/webhooks',
+  template: '/templates',
+  brand: '/brands',
+  campaign: '/campaigns',
+  contact: '/contacts',
+  conversation: '/conversations',
+  message: '/messages',
+};
+
+/** Fields of the details by which people know a resource, the best first. */
+const names = ['name', 'domain', 'email', 'address', 'subject', 'slug', 'displayName', 'url'];
+
+const isChange = (value: unknown): value is { before: unknown; after: unknown } =>
+  typeof value === 'object' && value !== null && 'before' in value && 'after' in value;
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined || value === '') return 'nothing';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
+}
+
+/** Returns the name of a resource; null where the entry does not have it. */
+function nameOf({ details }: Entry): string | null {
+  for (const field of names) {
+    const value = details?.[field];
+    if (typeof value === 'string') return value;
+    if (isChange(value) && typeof value.after === 'string') return value.after;
+  }
+  return null;
+}
+
+function whoOf({ actor }: Entry): string {
+  if (actor.type === 'operator') return 'The operator';
+  if (actor.type === 'service') return 'The service';
+  return actor.memberName ?? actor.keyName ?? actor.type;
+}
+
+/** Draws a change as a sentence. */
+function sentence(entry: Entry): Part {
+  const { action, resource } = entry;
+  const verb = action.slice(action.indexOf('.') + 1);
+  const noun = resource.type.replaceAll('-', ' ');
+  const name = nameOf(entry);
+  const path = paths[resource.type];
+  const isGone = verb === 'deleted';
+  const shown = name ?? html`<code>${resource.id}</code>`;
+  const target =
+    path === undefined || isGone
+      ? html`<span title=${resource.id}>${shown}</span>`
+      : link(`${path}/${resource.id}`, shown);
+  const known = verbs[verb];
+  return known === undefined
+    ? html`<p><b>${whoOf(entry)}</b>: ${noun} ${target}, ${verb.replaceAll('-', ' ')}</p>`
+    : html`<p><b>${whoOf(entry)}</b> ${known} the ${noun} ${target}</p>`;
+}
+
+/** Draws the changed fields with their values before and after. */
+function fieldsOf({ details }: Entry): Part {
+  const fields = Object.entries(details ?? {}).filter(
+    ([field, value]) => isChange(value) || !names.includes(field),
+  );
+  if (fields.length === 0) return null;
+  const one = ([field, value]: [string, unknown]) =>
+    isChange(value)
+      ? html`<li>${field}: ${textOf(value.before)} → ${textOf(value.after)}</li>`
+      : html`<li>${field}: ${textOf(value)}</li>`;
+  const more = fields.length - mostFields;
+  return html`<small><ul>${fields.slice(0, mostFields).map(one)}${more > 0 && html`<li>and ${more} more</li>`}</ul></small>`;
+}
+
+async function show(asked: Asked): Promise<View> {
+  const { action, resource, since, cursor } = asked.query;
+  const found: List<Entry> = await asked.ask(auditRoutes.list, {
+    query: { action, resource, since, cursor },
+  });
+  return {
+    title: 'Changes',
+    below: 'Who changed what, newest first. Mail that was sent stands under Messages.',
+    body: html`${filterRow(asked, {
+      chips: [
+        { name: 'since', label: 'Since', type: 'date', value: since },
+        { name: 'action', label: 'Kind, such as key.created', value: action },
+        { name: 'resource', label: 'Id of what was changed', value: resource },
+      ],
+    })}
+    ${table(
+      asked,
+      found,
+      [
+        { head: 'Change', cell: sentence },
+        { head: 'From and to', cell: fieldsOf, isWide: true },
+        { head: 'When', cell: ({ createdAt }) => time(createdAt) },
+      ],
+      'No change fits.',
+    )}`,
+    command: 'svc audit',
+    request: 'GET /v1/audit',
+  };
+}
+
+export const changePages: readonly Page[] = [
+  { path: '/changes', needs: 'organization:read', show },
+];

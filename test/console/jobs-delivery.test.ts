@@ -1,0 +1,93 @@
+// Jobs about delivery in a real Chromium: how many clicks each takes, and no barrier on its pages.
+// Slow: a browser and axe look at seven pages.
+import axe from 'axe-core';
+import type { Browser as Chromium, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { send } from '../support/delivery.ts';
+import { chromiumPath, openPage, startChromium } from './chromium.ts';
+import { browserOf, makePerson } from './persons.ts';
+import { consoleWorld, type World } from './world.ts';
+
+const path = await chromiumPath();
+
+describe.skipIf(path === null)(
+  'jobs about delivery in a browser',
+  () => {
+    let world: World;
+    let url: string;
+    let chromium: Chromium;
+    let personId: string;
+    beforeAll(async () => {
+      world = await consoleWorld();
+      ({ url } = await world.http.listen());
+      chromium = await startChromium(path ?? '');
+      ({ personId } = await makePerson(world, 'jette@example.com', [{ name: 'Jette' }]));
+      await send(world.test.app, world.test.caller, 'ada@example.com');
+    });
+    afterAll(async () => {
+      await chromium?.close();
+      await world?.close();
+    });
+
+    async function signedIn(): Promise<{ page: Page; faults: string[] }> {
+      const { cookie } = await browserOf(world, personId, { proof: 'passkey' });
+      const [name = '', value = ''] = cookie.split('=');
+      const watched = await openPage(chromium, url);
+      await watched.page.context().addCookies([{ name, value, url: `${url}/console` }]);
+      await watched.page.goto('/console');
+      return watched;
+    }
+
+    /** Presses in turn. Returns the number of clicks. */
+    async function press(...targets: Locator[]): Promise<number> {
+      for (const target of targets) {
+        await target.click();
+        await target.page().waitForLoadState();
+      }
+      return targets.length;
+    }
+
+    async function expectNoBarrier(page: Page): Promise<void> {
+      const session = await page.context().newCDPSession(page);
+      await session.send('Runtime.evaluate', { expression: axe.source });
+      const expression =
+        'axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html])))';
+      const found = await session.send('Runtime.evaluate', { expression, awaitPromise: true });
+      await session.detach();
+      expect([page.url(), found.result.value]).toEqual([page.url(), '[]']);
+    }
+
+    it('adds a domain and sends its records to a colleague in at most twelve clicks', async () => {
+      const { page, faults } = await signedIn();
+      const button = (name: string | RegExp) => page.getByRole('button', { name });
+      let clicks = await press(
+        page.getByRole('link', { name: 'Domains & senders' }),
+        button('Add a domain'),
+        page.getByRole('textbox', { name: /^Domain/ }),
+      );
+      await page.keyboard.type('news.example');
+      clicks += await press(button('Add it'));
+      await expectNoBarrier(page);
+      clicks += await press(button('Make a link'));
+      const link = (await page.locator('main').textContent())?.match(/\/domains\/[\w-]{43}/)?.[0];
+      const stranger = await openPage(chromium, url);
+      await stranger.page.goto(link ?? '');
+      expect(await stranger.page.locator('h1').textContent()).toBe('DNS records of news.example');
+      await expectNoBarrier(stranger.page);
+      expect(clicks).toBeLessThanOrEqual(12);
+      expect([faults, stranger.faults]).toEqual([[], []]);
+    });
+
+    it('has no barrier in Reports, Changes and Organization, wide and narrow', async () => {
+      for (const width of [1280, 375]) {
+        const { page } = await signedIn();
+        await page.setViewportSize({ width, height: 800 });
+        for (const place of ['reports', 'reports?by=domain', 'changes', 'organization']) {
+          await page.goto(`/console/${place}`);
+          await expectNoBarrier(page);
+        }
+      }
+    });
+  },
+  180_000,
+);
