@@ -3,7 +3,9 @@
 // after it is a page that continues on its own: a redirect would come without the new cookie.
 import type { FastifyRequest } from 'fastify';
 import { normalAddress } from '../../../src/access/members/address.ts';
+import { countFailure } from '../../../src/access/sessions/failures.ts';
 import {
+  holderOfLink,
   type MailedLink,
   readMailedLink,
   useMailedLink,
@@ -126,7 +128,11 @@ export const openLink: Door = async (site, request, { token = '' }) => {
   const form = await readFields(site, request);
   return workload.begin(async () => {
     const waiting = await readMailedLink(app, token);
-    if (!waiting || !form) return late(site, request);
+    if (!form) return late(site, request);
+    if (!waiting) {
+      await countFailure(app, 'link', await holderOfLink(app, token));
+      return late(site, request);
+    }
     const own = cookies.read(request, 'svc_console');
     const isHere = own !== null && hashOfToken(own) === waiting.sessionHash;
     const isDeclined = form['decline'] === '1';

@@ -1,6 +1,7 @@
 // Signing in by a passkey: the question of the browser, and the browser's answer.
 import { signInOptions, verifySignIn } from '../../../src/access/passkeys/passkeys.ts';
 import { PasskeyRefusal } from '../../../src/access/passkeys/refusals.ts';
+import { countFailure } from '../../../src/access/sessions/failures.ts';
 import { type Answer, jsonAnswer } from '../answers.ts';
 import { type Door, readOwnForm } from '../site.ts';
 import { signInPerson } from './begin.ts';
@@ -30,6 +31,7 @@ export const signInByPasskey: Door = async (site, request): Promise<Answer> => {
     const asking = { purpose: 'sign-in', browser, personId: null } as const;
     const passkey = await verifySignIn(site.app, asking, form['credential'] ?? '');
     if (passkey instanceof PasskeyRefusal) {
+      await countFailure(site.app, 'passkey', passkey.personId);
       return signInPage(site, request, { status: 401, problem: passkey.message });
     }
     const { person_id: personId } = passkey;

@@ -1,6 +1,7 @@
 // Single sign-on: the way to the provider, and the return from it. The return ends with a page of
 // 200 that continues on its own, since the browser brings no `SameSite=Strict` cookie with it.
 import type { FastifyRequest } from 'fastify';
+import { countFailure, countFailureOf } from '../../../src/access/sessions/failures.ts';
 import { findPersonSession, recordProof } from '../../../src/access/sessions/person-sessions.ts';
 import { strengthOfPerson } from '../../../src/access/sessions/person-strength.ts';
 import { freshMs, lastProofAt } from '../../../src/access/sessions/proofs.ts';
@@ -56,6 +57,16 @@ function failed(site: Site, request: FastifyRequest, problem: string | undefined
     ...(problem === undefined ? { state: 'sso' as const } : { problem }),
   };
   return signInPage(site, request, notice);
+}
+
+async function refused(
+  site: Site,
+  request: FastifyRequest,
+  identity: Identity,
+  reason: IdentityRefusal,
+): Promise<Answer> {
+  await countFailureOf(site.app, identity);
+  return failed(site, request, refusals[reason]);
 }
 
 /** Returns the address of the return. On this machine it has the host that the visitor named. */
@@ -119,6 +130,7 @@ export const fromProvider: Door = async (site, request) => {
   const query = request.url.split('?')[1] ?? '';
   const cookie = cookies.read(request, 'svc_console_flow');
   const done = await finishProvider(app, { query, cookie });
+  if ('fault' in done) await countFailure(app, 'provider', null);
   const answer =
     'identity' in done
       ? await site.workload.begin(() => answered(site, request, done.flow, done.identity))
@@ -142,7 +154,7 @@ async function answered(
     flow.purpose === 'invitation'
       ? await personOfInvitation(app, flow.invitationHash, identity)
       : await personOfIdentity(app, identity);
-  if ('refused' in found) return failed(site, request, refusals[found.refused]);
+  if ('refused' in found) return refused(site, request, identity, found.refused);
   const { personId, organizationId } = found;
   const { organization } = app.config.console.signIn.oidc.join;
   return signInPerson(site, request, {
@@ -171,7 +183,7 @@ async function ofSession(
     flow.purpose === 'bind'
       ? await bindIdentity(app, personId, identity)
       : await proveIdentity(app, { personId, organizationId, begunAt }, identity);
-  if ('refused' in done) return failed(site, request, refusals[done.refused]);
+  if ('refused' in done) return refused(site, request, identity, done.refused);
   const isProof = flow.purpose === 'proof';
   const now = app.clock.now();
   const provenAt = Math.min(now, identity.authTime ?? (isProof ? now : 0));

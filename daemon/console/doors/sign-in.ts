@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../../src/access/keys/constraints.ts';
 import { passkeySite } from '../../../src/access/passkeys/site.ts';
+import { countFailure } from '../../../src/access/sessions/failures.ts';
 import { carryInput } from '../../../src/access/sessions/kept-input.ts';
 import { beginSession, endSession, findSession } from '../../../src/access/sessions/sessions.ts';
 import { isLoopbackAddress } from '../../../src/platform/net/network-address.ts';
@@ -136,6 +137,7 @@ export const signInByKey: Door = async (site, request) => {
     if (caller && !refusal) {
       return begun(site, request, await beginSession(app, caller), form['next']);
     }
+    await countFailure(app, 'pasted-key', null);
     const isTooMany = failures.count(address);
     const problem = isTooMany
       ? 'Too many keys were tried from your address. Wait a minute.'

@@ -9,6 +9,7 @@
 //   the operator    | a link of `svc open`, for 15 minutes
 import { verifySignIn } from '../../../src/access/passkeys/passkeys.ts';
 import { PasskeyRefusal } from '../../../src/access/passkeys/refusals.ts';
+import { countFailure } from '../../../src/access/sessions/failures.ts';
 import { dropInput, findInput, type Waiting } from '../../../src/access/sessions/kept-input.ts';
 import { recordProof } from '../../../src/access/sessions/person-sessions.ts';
 import {
@@ -183,6 +184,7 @@ export const asksAgainPages: readonly Page[] = [
           const asking = { purpose: 'proof', browser: session.token, personId } as const;
           const passkey = await verifySignIn(app, asking, credential);
           if (passkey instanceof PasskeyRefusal) {
+            await countFailure(app, 'passkey', passkey.personId);
             return { ...(await show(asked, problemOf(passkey.message))), status: 401 };
           }
           await recordProof(app, hashOfToken(session.token), 'passkey');

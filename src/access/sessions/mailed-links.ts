@@ -116,6 +116,11 @@ export async function readMailedLink(app: App, token: string): Promise<MailedLin
   return row && row.expires_at > app.clock.now() ? linkOf(row) : null;
 }
 
+/** Returns the person of a link, even of a late one; null for an unknown or used link. */
+export async function holderOfLink(app: App, token: string): Promise<string | null> {
+  return (await queries.findMailedLink(app.store.db, hashOfToken(token)))?.person_id ?? null;
+}
+
 /**
  * Uses a link: makes the change that its purpose names, and ends the link. A session or a proof
  * begins with the answer. Returns null for a link that does not work.

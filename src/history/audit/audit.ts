@@ -51,6 +51,8 @@ export interface AuditedChange {
 
 const longestText = 500;
 const longestValue = 2_000;
+/** Entries among which a counted entry is found. */
+const mostCounted = 10;
 
 function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
@@ -108,6 +110,31 @@ export async function writeAudit(app: App, trx: Db, change: AuditedChange): Prom
 /** Replaces the details of an entry, for a change that spans several transactions. */
 export async function amendAudit(trx: Db, id: string, details: Details): Promise<void> {
   await updateDetails(trx, id, boundedJson(details));
+}
+
+/**
+ * Adds one to the count of an entry with these details that is younger than `withinMs`. Returns
+ * false without such an entry.
+ */
+export async function countAgain(
+  app: App,
+  trx: Db,
+  { organizationId, action, resourceId, details }: Required<Omit<AuditedChange, 'actor'>>,
+  withinMs: number,
+): Promise<boolean> {
+  const filter = { action, resourceId: resourceId ?? '', from: app.clock.now() - withinMs };
+  for (const { id, details: text } of await selectEntries(
+    trx,
+    organizationId,
+    filter,
+    mostCounted,
+  )) {
+    const { count, ...known } = fromJson<Details & { count: number }>(text ?? '{"count":0}');
+    if (toJson(known) !== toJson(details)) continue;
+    await amendAudit(trx, id, { ...details, count: count + 1 });
+    return true;
+  }
+  return false;
 }
 
 function toEntry(row: AuditRow): AuditEntry {

@@ -35,6 +35,7 @@ const otherActions = [
   'member.address-taken-back',
   'member.link-made',
   'member.sessions-ended',
+  'member.sign-in-failed',
   'sender.proof-mailed',
   'sender.verified',
   'sender.proof-ended',

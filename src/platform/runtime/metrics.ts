@@ -19,6 +19,7 @@ export interface Metrics {
   submissionsRefused: Counter<'reason'>;
   /** Links to sign in that strangers asked for, by `outcome` (sending/people/sign-in.ts). */
   signInLinks: Counter<'outcome'>;
+  signInFailures: Counter<'way'>;
   /** Delivery attempts, by `outcome` (Outcome.kind) and `route` (Route.kind). */
   attempts: Counter<'outcome' | 'route'>;
   /** Durations of HTTP requests in seconds, by `method`, `route` and `status`. */
@@ -81,6 +82,12 @@ export function createMetrics(): Metrics {
       name: 'svc_sign_in_links_total',
       help: 'Links to sign in that were asked for, by outcome',
       labelNames: ['outcome'],
+      registers,
+    }),
+    signInFailures: new Counter({
+      name: 'svc_sign_in_failures_total',
+      help: 'Failed sign-ins, by way',
+      labelNames: ['way'],
       registers,
     }),
     attempts: new Counter({

@@ -18,6 +18,7 @@ import { countMail, invitationLimits, signInLimits } from '../../../access/sessi
 import { makeMailedLink } from '../../../access/sessions/mailed-links.ts';
 import type { App } from '../../../core/app.ts';
 import { linkPath } from '../../../core/link-pages/person-links.ts';
+import { MinuteCounts } from '../../../platform/runtime/minute-counts.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { hashOfToken } from '../../../platform/runtime/tokens.ts';
 import type { Db } from '../../../platform/store/db.ts';
@@ -29,7 +30,6 @@ import { type Asker, askerWords, hostOf, refusedEmail, tooManyMails } from './wo
 const mostOpen = 3;
 const mostWaiting = 1_000;
 const awayMs = 90 * 24 * 3_600_000;
-const logEveryMs = 60_000;
 
 /** A request for a link. */
 export interface LinkRequest extends Asker {
@@ -48,12 +48,12 @@ type Outcome = 'mailed' | 'unknown' | 'away' | 'open' | 'limit' | 'refused' | 'd
 class Waiting {
   readonly #app: App;
   readonly #requests: LinkRequest[] = [];
-  readonly #counts: Partial<Record<Outcome, number>> = {};
+  readonly #counts: MinuteCounts<Outcome>;
   #work: Promise<void> | null = null;
-  #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(app: App) {
     this.#app = app;
+    this.#counts = new MinuteCounts(app, 'links to sign in were asked for');
   }
 
   add(request: LinkRequest): void {
@@ -83,15 +83,10 @@ class Waiting {
     this.#work = null;
   }
 
-  /** Counts an outcome, and logs all counts at most once a minute. No line names an address. */
+  /** Counts an outcome. No line of the log names an address. */
   #count(outcome: Outcome): void {
     this.#app.metrics.signInLinks.inc({ outcome });
-    this.#counts[outcome] = (this.#counts[outcome] ?? 0) + 1;
-    const now = this.#app.clock.now();
-    if (Math.abs(now - this.#loggedAt) < logEveryMs) return;
-    this.#app.log.info({ ...this.#counts }, 'links to sign in were asked for');
-    for (const known of Object.keys(this.#counts)) delete this.#counts[known as Outcome];
-    this.#loggedAt = now;
+    this.#counts.add(outcome);
   }
 }
 
