@@ -22,7 +22,8 @@ export class MinuteCounts<Name extends string> {
     const now = this.#app.clock.now();
     // A clock that was set back does not silence the log.
     if (Math.abs(now - this.#loggedAt) < lineMs) return;
-    this.#app.log.info(this.#counts, this.#words);
+    const counts: Record<string, unknown> = this.#counts;
+    this.#app.log.info(counts, this.#words);
     this.#counts = {};
     this.#loggedAt = now;
   }
