@@ -10,7 +10,7 @@ export default class MembersUnbind extends BaseCommand {
 
   static override description =
     'A person signs in another way afterwards, and may bind an account again in My account. ' +
-    'Open sessions stay. The audit of the organizations records it.';
+    'Sessions that the provider began end. The audit of the organizations records it.';
 
   static override examples = [
     { description: 'End the binding of a person', command: 'svc members unbind ann@example.com' },
@@ -39,9 +39,7 @@ export default class MembersUnbind extends BaseCommand {
       throw new UsageError('give either the address of a person or --issuer URL');
     }
     await withApp(flags, async (app) => {
-      const { unbindAddress, unbindIssuer } = await import(
-        '../../src/access/single-sign-on/unbind.ts'
-      );
+      const { unbindAddress, unbindIssuer } = await import('../../src/access/sessions/unbind.ts');
       if (email !== undefined) await unbindAddress(app, email);
       const unbound = issuer === undefined ? 1 : await unbindIssuer(app, issuer);
       await print(

@@ -13,7 +13,6 @@ import { sweepEvents } from '../../src/history/events/retention.ts';
 import { nextCheckAt } from '../../src/identity/domains/check-queries.ts';
 import { checkDueDomains } from '../../src/identity/domains/verification.ts';
 import { sweepHealth } from '../../src/identity/reputation/health.ts';
-import { sweepProofMails } from '../../src/identity/senders/proof.ts';
 import { nextWindowEnd } from '../../src/identity/warming/queries.ts';
 import { moveWindows } from '../../src/identity/warming/windows.ts';
 import { expireActions } from '../../src/inbox/approvals/actions.ts';
@@ -90,7 +89,6 @@ export function serviceJobs(
     { name: 'sweep sessions', pattern: '27 * * * *', run: () => sweepSessions(app) },
     { name: 'sweep mailed links', pattern: '37 * * * *', run: () => sweepMailedLinks(app) },
     { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
-    { name: 'sweep mails of proof', pattern: '23 * * * *', run: () => sweepProofMails(app) },
     { name: 'seal events', pattern: '7 * * * *', run: () => sealer.sweep() },
     { name: 'anchor heads', pattern: '11 0 * * *', run: () => anchorHeads(app) },
     { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },

@@ -1,5 +1,6 @@
 // Mail to persons: whether it can leave, and the members whose address gets no link to sign in.
 import { hasPersons, selectActiveMembers } from '../access/members/queries.ts';
+import { providerDoubt, providerOf } from '../access/single-sign-on/provider.ts';
 import type { App } from '../core/app.ts';
 import { doesMailLeave } from '../core/config/problems.ts';
 import { refusedSenderOfService } from '../outbound/sending/people/mail-as-service.ts';
@@ -34,6 +35,16 @@ async function unreached(app: App): Promise<string[]> {
 }
 
 export const personChecks: readonly Check[] = [
+  {
+    name: 'single-sign-on',
+    async look({ app }) {
+      const settings = providerOf(app);
+      if (!settings) return skipped('console.signIn.oidc has no issuer');
+      const doubt = await providerDoubt(app, settings);
+      if (doubt === null) return ok(`${settings.issuer} answers`);
+      return warn(doubt, 'Nobody signs in by the provider until it answers: see the issuer.');
+    },
+  },
   {
     name: 'people',
     async look({ app }) {

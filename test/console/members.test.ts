@@ -65,10 +65,11 @@ describe.each(stores)('people in the console on %s', (store) => {
     const { body } = await world.browser().get(path);
     for (const part of ['mara@example.com', 'editor', 'the operator']) expect(body).toContain(part);
     expect(await statusOf(id)).toBe('invited');
-    const accepted = await world.browser().post(path, {});
+    const accepted = await world.browser().post(path, { name: 'Mara B' });
     expect([accepted.status, accepted.headers['refresh']]).toEqual([200, '0; url=/console']);
     const mara = sessionIn(accepted);
-    expect((await mara.get('/console/account')).body).toContain('this organization alone');
+    const account = (await mara.get('/console/account')).body;
+    for (const text of ['this organization alone', 'Mara B']) expect(account).toContain(text);
     expect([await statusOf(id), (await world.browser().post(path, {})).status]).toEqual([
       'active',
       410,

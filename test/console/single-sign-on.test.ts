@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findPerson, findPersonByBinding } from '../../src/access/members/queries.ts';
 import type { App } from '../../src/core/app.ts';
+import { examine } from '../../src/doctor/examine.ts';
 import { Forger, type Forgery } from '../access/single-sign-on/forger.ts';
 import { browserOf, makePerson } from './persons.ts';
 import { type Answer, type Browser, consoleWorld, type World } from './world.ts';
@@ -75,6 +76,18 @@ describe('single sign-on', () => {
     const page = await world.browser(cookieOf(answer, 'svc_console')).get('/console/messages');
     expect(page.status).toBe(200);
     expect(page.body).toContain('Mara');
+  });
+
+  it('is asked by svc doctor, and its faults are counted', async () => {
+    const { app } = world.test;
+    const found = async () => (await examine(app, { only: ['single-sign-on'] }))[0]?.status;
+    expect(await found()).toBe('ok');
+    forger.answerWith(mara, { discovery: () => ({ status: 500, body: '' }) });
+    expect(await found()).toBe('warn');
+    const { body } = await world.browser().get('/console/sign-in/provider');
+    expect(body).toContain('Example SSO did not answer.');
+    const { values } = await app.metrics.providerFaults.get();
+    expect(values).toMatchObject([{ labels: { fault: 'unreachable' }, value: 1 }]);
   });
 
   it('answers a refused account the same for known and unknown addresses', async () => {

@@ -67,13 +67,14 @@ function signInFirst({ row }: Invitation, token: string): Part {
     <p><a class="button first" href=${to}>Sign in and look at it</a></p>`;
 }
 
-function accepting({ app }: Site, { person, organization }: Invitation): Part {
+function accepting({ app }: Site, { row, person, organization }: Invitation): Part {
   const { oidc } = app.config.console.signIn;
   const note = person
     ? 'Accepting opens this organization beside your others.'
     : `Accepting makes an account for this address, and signs you in to ${organization} alone. Colleagues there see your name and address, how you sign in, and when you were last here.`;
   return html`<p>${note}</p>
-    <form method="post"><button class="btn first">Accept</button></form>
+    <form method="post"><label>Your name <input name="name" value=${row.name ?? ''} maxlength="100" autocomplete="name" /></label>
+      <button class="btn first">Accept</button></form>
     ${!person && oidc.issuer !== null && html`<form method="post"><button class="btn" name="by" value="provider">Accept with ${oidc.label}</button></form>`}
     <form method="post"><button class="btn" name="decline" value="1">Decline</button></form>`;
 }
@@ -94,15 +95,20 @@ export const answerInvitation: Door = async (site, request, { token = '' }) => {
         { refresh: `0; url=${to}` },
       );
     }
-    return accept(site, request, token);
+    return accept(site, request, token, form?.['name']);
   });
 };
 
-async function accept(site: Site, request: FastifyRequest, token: string): Promise<Answer> {
+async function accept(
+  site: Site,
+  request: FastifyRequest,
+  token: string,
+  name?: string,
+): Promise<Answer> {
   const { app } = site;
   const session = await personSession(site, request);
   try {
-    const accepted = await acceptInvitation(app, token, personIdOf(session));
+    const accepted = await acceptInvitation(app, token, personIdOf(session), name);
     if (!accepted) return ended(site);
     const { personId, isNew, member } = accepted;
     const organizationId = member.organization_id;

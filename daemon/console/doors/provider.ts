@@ -35,28 +35,28 @@ const refusals: Readonly<Record<IdentityRefusal, string>> = {
   'no-place':
     'This account opens nothing here. Sign in another way and bind it in My account, or ask an owner for an invitation.',
   disabled: 'Your place here is disabled. Ask an owner of your organization.',
-  'no-role': 'The provider gives you no role here. Ask an owner of your organization.',
-  'unreadable-role': 'The provider did not say your role, so nothing was changed. Try it again.',
-  'bound-elsewhere': 'This account of the provider belongs to somebody else here.',
-  'already-bound': 'Another account of the provider is bound already. Unbind it first.',
-  'other-address': 'The provider gives another address than the invitation names.',
+  'no-role': '{label} gives you no role here. Ask an owner of your organization.',
+  'unreadable-role': '{label} did not say your role, so nothing was changed. Try it again.',
+  'bound-elsewhere': 'This account of {label} belongs to somebody else here.',
+  'already-bound': 'Another account of {label} is bound already. Unbind it first.',
+  'other-address': '{label} gives another address than the invitation names.',
   'invitation-ended': 'This invitation does not work any more. Ask for a new one.',
-  'not-fresh': 'The provider did not ask you anew, so this is no proof. Choose another way.',
+  'not-fresh': '{label} did not ask you anew, so this is no proof. Choose another way.',
 };
 
 const faults: Readonly<Record<string, string>> = {
-  denied: 'The provider refused the sign-in. Try it again, or come in another way.',
-  unverified: 'The answer of the provider could not be verified, so nobody signed in.',
+  denied: '{label} refused the sign-in. Try it again, or come in another way.',
+  unverified: 'The answer of {label} could not be verified, so nobody signed in.',
   'not-begun': 'This browser began no sign-in in the last 10 minutes. Begin it here.',
   off: 'Single sign-on is not set up here (console.signIn.oidc).',
 };
 
+/** Answers with the sign-in page; `{label}` in a problem is the name of the provider. */
 function failed(site: Site, request: FastifyRequest, problem: string | undefined): Answer {
-  const notice = {
-    status: 401,
-    ...(problem === undefined ? { state: 'sso' as const } : { problem }),
-  };
-  return signInPage(site, request, notice);
+  const { label } = site.app.config.console.signIn.oidc;
+  const notice = problem === undefined ? { state: 'sso' as const } : {};
+  const named = problem && { problem: problem.replace('{label}', label) };
+  return signInPage(site, request, { status: 401, ...notice, ...named });
 }
 
 async function refused(

@@ -29,7 +29,7 @@ const states = {
     'This link does not work any more.',
     'It was used already, or it is older than 15 minutes. Ask for a new one here.',
   ],
-  sso: ['The provider did not answer.', 'Nothing is lost: try it again, or come in another way.'],
+  sso: ['{label} did not answer.', 'Nothing is lost: try it again, or come in another way.'],
   typed: [
     'Your session was over before you sent the form.',
     'Nothing was done. What you typed waits ten minutes: sign in again, and you can send it.',
@@ -81,7 +81,7 @@ function notices({ app }: Site, request: FastifyRequest, { problem, state }: Not
   const [text, rest] = Object.hasOwn(states, name) ? states[name as keyof typeof states] : [];
   const isHere = isLoopbackAddress(visitorOf(app, request.raw));
   return html`${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
-    ${text !== undefined && html`<p class="news" role="status"><b>${text}</b> ${rest}</p>`}
+    ${text !== undefined && html`<p class="news" role="status"><b>${text.replace('{label}', app.config.console.signIn.oidc.label)}</b> ${rest}</p>`}
     ${
       isHere &&
       app.config.delivery.mode === 'capture' &&

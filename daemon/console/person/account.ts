@@ -12,7 +12,7 @@ import {
 } from '../../../src/access/sessions/person-sessions.ts';
 import { strengthOfPerson } from '../../../src/access/sessions/person-strength.ts';
 import type { Proof } from '../../../src/access/sessions/proofs.ts';
-import { unbindPerson } from '../../../src/access/single-sign-on/unbind.ts';
+import { unbindPerson } from '../../../src/access/sessions/unbind.ts';
 import { askForAddress } from '../../../src/outbound/sending/people/address.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { Refusal } from '../api.ts';

@@ -9,6 +9,7 @@
 //   ended     resent                                        open
 //   open      accepted                                      the member is active
 //   any       declined, deleted                             (none)
+import { parseWith } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import { byService, record } from '../../history/events/record.ts';
@@ -19,6 +20,7 @@ import { findOrganization, lockOrganization } from '../organizations/queries.ts'
 import { callerOfMember, newPerson, standingCaller } from './persons.ts';
 import * as queries from './queries.ts';
 import { mayGive } from './rules.ts';
+import { updateMemberInput } from './schema.ts';
 
 /** Time in which an invitation can be accepted. */
 export const invitationLivesMs = 7 * 24 * 3_600_000;
@@ -135,14 +137,19 @@ export interface Accepted {
 
 /**
  * Accepts an invitation, once. `personId` is the signed-in person; null for a visitor, who becomes
- * a new person. Returns null for an ended invitation.
- * @throws ForbiddenError for a visitor with an account, and for another person
+ * a new person. An empty `name` leaves the name of the invitation. Returns null for an ended
+ * invitation.
+ * @throws ForbiddenError for a visitor with an account, and for another person; ValidationError on
+ * `name`
  */
-export function acceptInvitation(
+export async function acceptInvitation(
   app: App,
   token: string,
   personId: string | null,
+  name = '',
 ): Promise<Accepted | null> {
+  const named =
+    name.trim() === '' ? {} : parseWith(updateMemberInput, { name: name.trim() }, 'body');
   return app.store.write(async (trx) => {
     const invitation = await lockInvitation(app, trx, token);
     if (!invitation) return null;
@@ -157,6 +164,7 @@ export function acceptInvitation(
     if (!person && !(await queries.insertPerson(trx, holder))) return null;
     const member = await queries.members.update(trx, row.organization_id, row.id, {
       ...ended(app),
+      ...named,
       person_id: holder.id,
       status: 'active',
       accepted_at: app.clock.now(),

@@ -1,5 +1,5 @@
 // All SQL on `mailed_links`, `known_browsers` and `sign_in_mails`. Rows only, no decisions.
-import { type Db, fromJson, tables, toJson } from '../../platform/store/db.ts';
+import { type Db, fromJson, isOneOf, tables, toJson } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 /** Purpose of a mailed link: the effect of the button. */
@@ -137,9 +137,30 @@ export async function setMailTimes(db: Db, key: string, times: readonly number[]
     .execute();
 }
 
-export const deleteMailTimesBefore = own.run((db, before: number) =>
-  db.deleteFrom('sign_in_mails').where('last_mailed_at', '<', before),
-);
+const lockKeys = own.lockerOf('sign_in_mails', { id: 'key' });
+
+/** Deletes up to `limit` limits without a mail since `before`. Returns their number. */
+export async function deleteMailTimesBefore(
+  db: Db,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const old = await tables<LinkTables>(db)
+    .selectFrom('sign_in_mails')
+    .select('key')
+    .where('last_mailed_at', '<', before)
+    .orderBy('last_mailed_at')
+    .limit(limit)
+    .execute();
+  const keys = old.map(({ key }) => key);
+  await lockKeys(db, keys);
+  await tables<LinkTables>(db)
+    .deleteFrom('sign_in_mails')
+    .where('key', ...isOneOf(db, keys))
+    .where('last_mailed_at', '<', before)
+    .execute();
+  return keys.length;
+}
 
 /** End of all mailed links in a restored store. */
 export const linksOfRestored = { table: 'mailed_links', sql: 'delete from mailed_links' };

@@ -17,6 +17,7 @@ import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import { siteOf } from '../../platform/net/network-address.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { sweep } from '../../platform/store/rows/sweep.ts';
 import { recordOfPerson } from '../members/persons.ts';
 import { findPerson } from '../members/queries.ts';
 import { moveToNewAddress, takeBackAddress } from './address-change.ts';
@@ -166,7 +167,7 @@ export async function sweepMailedLinks(app: App): Promise<void> {
   const [dayAgo, yearAgo] = [await timeOfAge(app, dayMs), await timeOfAge(app, yearMs)];
   await app.store.write(async (trx) => {
     await queries.deleteMailedLinksBefore(trx, expiredBefore);
-    await queries.deleteMailTimesBefore(trx, dayAgo);
     await queries.deleteBrowsersBefore(trx, yearAgo);
   }, 'quiet');
+  await sweep(app.store, (trx, limit) => queries.deleteMailTimesBefore(trx, dayAgo, limit));
 }

@@ -134,6 +134,11 @@ export const deleteSessionsOfPerson = own.run((db, personId: string) =>
   db.deleteFrom('console_sessions').where('person_id', '=', personId),
 );
 
+/** Deletes the sessions of a person that this proof began. */
+export const deleteSessionsOfProof = own.run((db, personId: string, proof: Proof) =>
+  db.deleteFrom('console_sessions').where('person_id', '=', personId).where('proof', '=', proof),
+);
+
 /** Deletes the sessions of a person, except the one with this hash. */
 export const deleteOtherSessions = own.run((db, personId: string, except: string) =>
   db.deleteFrom('console_sessions').where('person_id', '=', personId).where('hash', '<>', except),

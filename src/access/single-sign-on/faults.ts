@@ -16,6 +16,7 @@ const lines = new WeakMap<App, Map<ProviderFault, Line>>();
 export function reportFault(app: App, error: unknown): void {
   if (!(error instanceof ProviderError)) return;
   const { fault, message: detail } = error;
+  app.metrics.providerFaults.inc({ fault });
   const ofApp = lines.get(app) ?? new Map<ProviderFault, Line>();
   lines.set(app, ofApp);
   const last = ofApp.get(fault);

@@ -146,6 +146,16 @@ function documentOf(app: App, settings: ProviderSettings): Promise<ServerMetadat
   return document;
 }
 
+/** Returns why the provider signs nobody in now; null if the discovery document can be used. */
+export async function providerDoubt(app: App, settings: ProviderSettings): Promise<string | null> {
+  try {
+    await discover(app, settings);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
 async function configure(app: App, settings: ProviderSettings): Promise<Configuration> {
   const document = await documentOf(app, settings);
   const library = await import('openid-client');

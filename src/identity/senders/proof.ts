@@ -14,8 +14,8 @@
 //   any                   | another organization verifies the  | `provisioning` or `failed`: the proof ends, and no
 //                         | domain (../domains/owners.ts)      | new one begins
 
+import { lockMailTimes, setMailTimes } from '../../access/sessions/link-queries.ts';
 import type { App } from '../../core/app.ts';
-import { timeOfAge } from '../../core/clock/age.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import { byService, record } from '../../history/events/record.ts';
 import { ConflictError, RateLimitedError } from '../../platform/errors.ts';
@@ -27,6 +27,9 @@ import * as queries from './queries.ts';
 
 const tokenLivesMs = 7 * 24 * 3_600_000;
 const dayMs = 24 * 3_600_000;
+/** Key of the mails to an address, among the limits of mails to persons. */
+const keyOf = (foldedEmail: string) => hashOfToken(`sender proof ${foldedEmail}`);
+
 /** Most mails to an address in a day, over all organizations: nobody may flood a stranger. */
 const mostADay = 5;
 
@@ -71,7 +74,7 @@ export async function nextProofMail(
   { folded_email }: queries.SenderRow,
 ): Promise<ProofTimes | RateLimitedError> {
   const now = app.clock.now();
-  const earlier = await queries.lockProofMails(trx, folded_email);
+  const earlier = await lockMailTimes(trx, keyOf(folded_email));
   // After the clock was set back, times in the future are ignored.
   const recent = earlier.filter((at) => Math.abs(now - at) < dayMs);
   const [first = now] = recent;
@@ -88,7 +91,7 @@ export async function startProof(
   { messageId, times }: { messageId: string; times: ProofTimes },
 ): Promise<void> {
   const now = app.clock.now();
-  await queries.setProofMails(trx, folded_email, times);
+  await setMailTimes(trx, keyOf(folded_email), times);
   const token = newToken(app.random);
   await holdRootKey(app, trx);
   await queries.senders.update(trx, organization_id, id, {
@@ -105,16 +108,6 @@ export async function tokenOfMail(app: App, messageId: string): Promise<string |
   const found = await queries.findProofToken(app.store.db, messageId);
   if (!found?.proof_token) return null;
   return app.secrets.decrypt(found.proof_token, sealedAs(found.id)).toString();
-}
-
-const swept = 1_000;
-
-/** Deletes times of mails that are over a day old; for the scheduler. */
-export async function sweepProofMails(app: App): Promise<void> {
-  const before = await timeOfAge(app, dayMs);
-  for (let count = swept; count === swept; ) {
-    count = await app.store.write((trx) => queries.forgetProofMails(trx, before, swept), 'quiet');
-  }
 }
 
 /**

@@ -3,7 +3,7 @@
 // them.
 import { type SqlBool, sql } from 'kysely';
 import type { RowOf } from '../../core/api/field-table.ts';
-import { type Db, engineOf, fromJson, isOneOf, tables, toJson } from '../../platform/store/db.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { Filter } from '../../platform/store/rows/rows.ts';
 import { verifiedDomainNames } from '../domains/queries.ts';
@@ -23,16 +23,8 @@ export interface SenderRow extends RowOf<typeof senderFields> {
   proof_expires_at: number | null;
 }
 
-interface ProofAddressRow {
-  folded_email: string;
-  /** JSON: times of the mails of a day, oldest first. */
-  mailed_at: string;
-  last_mailed_at: number;
-}
-
 interface SenderTables {
   senders: SenderRow;
-  proof_addresses: ProofAddressRow;
 }
 
 const own = ownTables<SenderTables>();
@@ -174,56 +166,6 @@ export async function countPendingProofs(
     .executeTakeFirstOrThrow();
   return count;
 }
-
-/** Returns the times of the mails to an address, and locks it until the end of the transaction. */
-export async function lockProofMails(db: Db, foldedEmail: string): Promise<number[]> {
-  const row = { folded_email: foldedEmail, mailed_at: '[]', last_mailed_at: 0 };
-  await tables<SenderTables>(db)
-    .insertInto('proof_addresses')
-    .values(row)
-    .onConflict((conflict) => conflict.column('folded_email').doNothing())
-    .execute();
-  const { mailed_at } = await tables<SenderTables>(db)
-    .updateTable('proof_addresses')
-    .set(({ ref }) => ({ last_mailed_at: ref('last_mailed_at') }))
-    .where('folded_email', '=', foldedEmail)
-    .returning('mailed_at')
-    .executeTakeFirstOrThrow();
-  return fromJson<number[]>(mailed_at) ?? [];
-}
-
-export async function setProofMails(
-  db: Db,
-  foldedEmail: string,
-  times: readonly number[],
-): Promise<void> {
-  await tables<SenderTables>(db)
-    .updateTable('proof_addresses')
-    .set({ mailed_at: toJson(times) ?? '[]', last_mailed_at: times.at(-1) ?? 0 })
-    .where('folded_email', '=', foldedEmail)
-    .execute();
-}
-
-/** Deletes addresses without a mail since `before`. */
-export async function forgetProofMails(db: Db, before: number, limit: number): Promise<number> {
-  const old = await tables<SenderTables>(db)
-    .selectFrom('proof_addresses')
-    .select('folded_email')
-    .where('last_mailed_at', '<', before)
-    .orderBy('last_mailed_at')
-    .limit(limit)
-    .execute();
-  const addresses = old.map(({ folded_email }) => folded_email);
-  await lockAddresses(db, addresses);
-  await tables<SenderTables>(db)
-    .deleteFrom('proof_addresses')
-    .where('folded_email', ...isOneOf(db, addresses))
-    .where('last_mailed_at', '<', before)
-    .execute();
-  return addresses.length;
-}
-
-const lockAddresses = own.lockerOf('proof_addresses', { id: 'folded_email' });
 
 /** Returns the names of the senders of an organization among these ids. */
 export const findSenderNames = own.all((db, organizationId: string, ids: readonly string[]) =>

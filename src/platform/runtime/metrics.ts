@@ -20,6 +20,7 @@ export interface Metrics {
   /** Links to sign in that strangers asked for, by `outcome` (sending/people/sign-in.ts). */
   signInLinks: Counter<'outcome'>;
   signInFailures: Counter<'way'>;
+  providerFaults: Counter<'fault'>;
   /** Delivery attempts, by `outcome` (Outcome.kind) and `route` (Route.kind). */
   attempts: Counter<'outcome' | 'route'>;
   /** Durations of HTTP requests in seconds, by `method`, `route` and `status`. */
@@ -88,6 +89,12 @@ export function createMetrics(): Metrics {
       name: 'svc_sign_in_failures_total',
       help: 'Failed sign-ins, by way',
       labelNames: ['way'],
+      registers,
+    }),
+    providerFaults: new Counter({
+      name: 'svc_sign_in_provider_faults_total',
+      help: 'Failed visits to the provider of single sign-on, by fault',
+      labelNames: ['fault'],
       registers,
     }),
     attempts: new Counter({

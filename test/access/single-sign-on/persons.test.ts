@@ -2,6 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { newPerson } from '../../../src/access/members/persons.ts';
 import * as queries from '../../../src/access/members/queries.ts';
+import {
+  beginPersonSession,
+  findPersonSession,
+} from '../../../src/access/sessions/person-sessions.ts';
+import { unbindAddress, unbindIssuer } from '../../../src/access/sessions/unbind.ts';
 import type { Identity } from '../../../src/access/single-sign-on/identity.ts';
 import { joinDoubt } from '../../../src/access/single-sign-on/join-doubt.ts';
 import {
@@ -11,7 +16,6 @@ import {
   proveIdentity,
 } from '../../../src/access/single-sign-on/people.ts';
 import { claimedRole } from '../../../src/access/single-sign-on/role-claim.ts';
-import { unbindAddress, unbindIssuer } from '../../../src/access/single-sign-on/unbind.ts';
 import type { App } from '../../../src/core/app.ts';
 import { listAudit } from '../../../src/history/audit/audit.ts';
 import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
@@ -343,8 +347,18 @@ describe.each(stores)('an identity of the provider on %s', (store) => {
   });
 
   it('is unbound by address and by issuer, which the audit says', async () => {
-    await bind(await place());
+    const personId = await place();
+    await bind(personId);
+    const signedIn = { personId, browser: 'x', network: '' };
+    const [ended, stays] = [
+      await beginPersonSession(test.app, { ...signedIn, proof: 'provider' }),
+      await beginPersonSession(test.app, { ...signedIn, proof: 'link' }),
+    ];
     await unbindAddress(test.app, 'Mara@Example.com');
+    const open = [ended, stays].map((token) =>
+      findPersonSession(test.app, hashOfToken(token ?? '')),
+    );
+    expect(await Promise.all(open)).toMatchObject([null, { personId }]);
     expect(await people()).toMatchObject({ oidc_subject: null, bound_at: null });
     await expect(unbindAddress(test.app, 'mara@example.com')).rejects.toThrow('was not found');
     await bind(await place({ email: 'ben@example.com' }));

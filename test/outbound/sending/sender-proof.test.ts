@@ -3,10 +3,10 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
+import { sweepMailedLinks } from '../../../src/access/sessions/mailed-links.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
-import { sweepProofMails } from '../../../src/identity/senders/proof.ts';
 import type { Sender } from '../../../src/identity/senders/schema.ts';
 import { createSender, deleteSender, getSender } from '../../../src/identity/senders/senders.ts';
 import { getEmailProjection } from '../../../src/outbound/messages/lists/email-projection.ts';
@@ -206,7 +206,7 @@ describe.each(stores)('a sender of another provider, on %s', (store) => {
     await pipeline.idle();
     expect(await sink.waitFor(5)).toHaveLength(5);
     await test.clock.advance(day);
-    await sweepProofMails(test.app);
+    await sweepMailedLinks(test.app);
     await resend(again);
     await sink.waitFor(6);
   });

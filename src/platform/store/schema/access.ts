@@ -254,7 +254,7 @@ create table known_browsers (
 create index known_browsers_of_person on known_browsers (person_id);
 create index known_browsers_by_age on known_browsers (last_at);
 
--- Mails to persons that count for a limit.
+-- Mails to persons, and to addresses of senders, that count for a limit.
 create table sign_in_mails (
   key text primary key,
   -- JSON: times.

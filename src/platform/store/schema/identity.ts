@@ -264,13 +264,4 @@ create table health_reviews (
 ) ${clustered};
 -- Every claim reads the held domains.
 create index health_reviews_held on health_reviews (held_at) where held_at is not null;
-
--- Mails of a day that asked an address for proof, of all organizations.
-create table proof_addresses (
-  folded_email text primary key,
-  -- JSON: times of the mails.
-  mailed_at text not null,
-  last_mailed_at bigint not null
-) ${clustered};
-create index proof_addresses_by_time on proof_addresses (last_mailed_at);
 `;

@@ -5,6 +5,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { normalAddress } from '../members/address.ts';
 import { recordOfPerson } from '../members/persons.ts';
 import * as queries from '../members/queries.ts';
+import { deleteSessionsOfProof } from './queries.ts';
 
 const unbound = { oidc_issuer: null, oidc_client: null, oidc_subject: null, bound_at: null };
 /** Bound on the persons of a transaction. */
@@ -20,12 +21,18 @@ export async function unbindPerson(app: App, trx: Db, personId: string): Promise
   return true;
 }
 
+/** Unbinds a person for the operator: the sessions that the provider began end too. */
+async function endBinding(app: App, trx: Db, personId: string): Promise<boolean> {
+  await deleteSessionsOfProof(trx, personId, 'provider');
+  return unbindPerson(app, trx, personId);
+}
+
 /** Unbinds the person of an address. @throws ResourceNotFoundError without a bound person */
 export async function unbindAddress(app: App, address: string): Promise<void> {
   const email = normalAddress(address);
   const isUnbound = await app.store.write(async (trx) => {
     const person = email === null ? undefined : await queries.findPersonByEmail(trx, email);
-    return person !== undefined && unbindPerson(app, trx, person.id);
+    return person !== undefined && endBinding(app, trx, person.id);
   });
   if (!isUnbound) throw new ResourceNotFoundError('person bound to a provider', address);
 }
@@ -35,7 +42,7 @@ export async function unbindIssuer(app: App, issuer: string): Promise<number> {
   for (let count = 0; ; ) {
     const ids = await app.store.write(async (trx) => {
       const rows = await queries.selectBoundPersons(trx, issuer, batch);
-      for (const { id } of rows) await unbindPerson(app, trx, id);
+      for (const { id } of rows) await endBinding(app, trx, id);
       return rows;
     });
     count += ids.length;
