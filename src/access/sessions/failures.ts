@@ -4,7 +4,7 @@
 import type { App } from '../../core/app.ts';
 import { countAgain } from '../../history/audit/audit.ts';
 import { byService, record } from '../../history/events/record.ts';
-import { MinuteCounts } from '../../platform/runtime/minute-counts.ts';
+import { MinuteCounts } from '../../platform/runtime/mail-log.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { placesOf } from '../members/persons.ts';
 import { findPersonByBinding, lockPersons } from '../members/queries.ts';

@@ -18,7 +18,7 @@ import { countMail, invitationLimits, signInLimits } from '../../../access/sessi
 import { makeMailedLink } from '../../../access/sessions/mailed-links.ts';
 import type { App } from '../../../core/app.ts';
 import { linkPath } from '../../../core/link-pages/person-links.ts';
-import { MinuteCounts } from '../../../platform/runtime/minute-counts.ts';
+import { MinuteCounts } from '../../../platform/runtime/mail-log.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { hashOfToken } from '../../../platform/runtime/tokens.ts';
 import type { Db } from '../../../platform/store/db.ts';
