@@ -339,7 +339,7 @@ describe('the recipients of a run', () => {
     }
     const { body } = await session.get(url);
     expect(body).toContain('Every contact was judged.');
-    expect(body).toMatch(/\/console\/messages\/msg_\w+">The mail/);
+    expect(body).toMatch(/\/console\/messages\/msg_\w+">The\smail/);
     await own.close();
   });
 });

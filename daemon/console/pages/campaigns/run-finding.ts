@@ -18,7 +18,7 @@ export interface Finding {
 }
 
 /** Bounces that are looked at. */
-const mostSeen = 25;
+const mostSeen = 15;
 /** Bounces from which on a finding is worth a sentence. */
 const fewest = 3;
 const mostPart = 0.6;

@@ -79,7 +79,7 @@ function person({ contactId }: RunRecipient, contacts: ReadonlyMap<string, Conta
 }
 
 function detail({ may }: Asked, { reason, messageId, clickedAt, openedAt }: RunRecipient): Part {
-  const word = clickedAt ? 'Followed a link' : openedAt ? 'Opened it' : 'The mail';
+  const word = clickedAt ? 'Followed a link' : openedAt ? 'Opened it' : 'The\u00a0mail';
   if (messageId !== null) return may('messages:read') ? link(`/messages/${messageId}`, word) : word;
   return reason === null ? '' : (reasons[reason] ?? reason);
 }
@@ -101,11 +101,14 @@ export async function peopleCard(asked: Asked, run: RunSummary) {
     [
       { head: 'Person', cell: (one) => person(one, contacts) },
       { head: 'Outcome', isPlain: true, cell: ({ outcome, status }) => state(status ?? outcome) },
-      { head: 'Detail', cell: (one) => detail(asked, one) },
+      { head: 'Detail', isPlain: true, cell: (one) => detail(asked, one) },
       {
-        head: 'Last',
+        head: 'Opened',
         isNumber: true,
-        cell: ({ clickedAt, openedAt, createdAt }) => time(clickedAt ?? openedAt ?? createdAt),
+        cell: ({ clickedAt, openedAt }) => {
+          const at = clickedAt ?? openedAt;
+          return at === null ? '' : time(at);
+        },
       },
     ],
     emptyState('Nobody has this outcome.'),

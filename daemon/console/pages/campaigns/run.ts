@@ -146,23 +146,29 @@ function stagePart({ label, value, whole, before, soft, hint }: Stage): Part {
     <svg viewBox="0 0 100 26" preserveAspectRatio="none" aria-hidden="true"><rect class="t" width="100" height="26" /><rect class="f" y=${26 - 26 * (share ?? 0)} width="100" height=${26 * (share ?? 0)} /></svg></li>`;
 }
 
-/** Returns the run that started last before this one, with the name of its campaign. */
-async function runBefore(asked: Asked, { id, startedAt }: RunSummary) {
+/** Returns the latest of some runs that started before an instant. */
+function latestBefore<Item extends { run: RunSummary }>(found: readonly Item[], at: string) {
+  const started = ({ run }: Item) => run.startedAt ?? '';
+  return found
+    .filter((item) => started(item) !== '' && started(item) < at)
+    .toSorted((a, b) => (started(a) < started(b) ? 1 : -1))[0];
+}
+
+/** Returns the run before a run: of the same campaign, else of the newest campaigns. */
+async function runBefore(asked: Asked, { startedAt }: RunSummary) {
   if (startedAt === null) return null;
   const { items } = await asked.ask(campaignRunRoutes.list, {
     params: { id: asked.params['id'] },
     query: { limit: 5 },
   });
-  const own = items.map((run) => ({ run, name: 'its run before' }));
+  const own = items.map((run) => ({ run, name: 'the run before' }));
+  const found = latestBefore(own, startedAt);
+  if (found) return found;
   const all = await latestRuns(asked, 5);
-  const others = all.flatMap(({ run, campaign: { name } }) =>
+  const named = all.flatMap(({ run, campaign: { name } }) =>
     run ? [{ run, name: `“${name}”` }] : [],
   );
-  const earlier = (found: typeof own) =>
-    found
-      .filter(({ run }) => run.id !== id && run.startedAt !== null && run.startedAt < startedAt)
-      .toSorted((a, b) => ((a.run.startedAt ?? '') < (b.run.startedAt ?? '') ? 1 : -1))[0];
-  return earlier(own) ?? earlier(others) ?? null;
+  return latestBefore(named, startedAt) ?? null;
 }
 
 /** Draws the mail of the run as one of its people got it. */

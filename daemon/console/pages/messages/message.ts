@@ -84,7 +84,7 @@ function moves(asked: Asked, { message, deliveries }: Seen): Part {
         label: 'Cancel',
         question: 'Cancel this mail?',
         goes: `“${title}” does not leave any more to whoever waits for it. It can be sent again as a new mail.`,
-        look: 'plain',
+        look: '',
       })
     }
     ${may('messages:send') && !isWaiting && button(asked, { action: 'resend', label: 'Send again as new' })}`;
@@ -165,7 +165,7 @@ function blockFact(asked: Asked, address: string, block: Block | null): Part {
       question: `Lift the block of ${address}?`,
       goes: 'Mail is sent to this address again.',
       fields: { id: block.id },
-      look: 'plain',
+      look: '',
     });
     return html`Yes: ${since} ${may('blocks:delete') && lift}`;
   }
@@ -176,7 +176,7 @@ function blockFact(asked: Asked, address: string, block: Block | null): Part {
     question: `Block ${address}?`,
     goes: 'No mail is sent to this address any more, orders included, until somebody lifts the block.',
     fields: { address },
-    look: 'plain',
+    look: '',
   });
   return html`No ${question}`;
 }

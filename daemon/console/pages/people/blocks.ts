@@ -38,7 +38,7 @@ function lifting(asked: Asked, { id, address, reason }: Block): Part {
     question,
     goes,
     fields: { id },
-    look: 'plain',
+    look: '',
   });
 }
 

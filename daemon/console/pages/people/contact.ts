@@ -76,7 +76,7 @@ function lifting(asked: Asked, block: Block, label: string, question: string): P
   const goes = isRecipientsWish(reason)
     ? 'The person wanted no more of this mail. Lift it only if the person asked for it.'
     : 'Mail is sent to this address again.';
-  return confirmed(asked, { action: 'lift', label, question, goes, fields: { id }, look: 'plain' });
+  return confirmed(asked, { action: 'lift', label, question, goes, fields: { id }, look: '' });
 }
 
 function listRow(
@@ -119,7 +119,7 @@ function allMailRow(asked: Asked, { contact, blocks }: Seen): Part {
       question: `Block ${address}?`,
       goes: 'No mail is sent to this address any more, orders included, until somebody lifts the block.',
       fields: { address },
-      look: 'plain',
+      look: '',
     });
   return html`<li>${icon('approve', 'good')}<span><b>All other mail</b> <small>orders, answers, and mail without a list</small></span>${blocking}</li>`;
 }
