@@ -94,6 +94,11 @@ export function withClock(draw: (now: Clock) => Part): VNode {
   return h(clock.Consumer, null, draw);
 }
 
+/** Returns a copy of an element with further attributes: all pages share static elements. */
+export function withProps(node: VNode, props: Record<string, unknown>): VNode {
+  return h(node.type, { ...node.props, ...guarded(props) });
+}
+
 /** Renders a tree as a document. */
 export function renderDocument(tree: VNode): string {
   return `<!doctype html>\n${renderToString(tree)}`;

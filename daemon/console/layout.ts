@@ -164,13 +164,15 @@ function toastOf({ asked, toast }: Framed): Part {
   const { said, undo } = toast;
   return html`<div class="toast" role="status"><span>${said}</span>${
     undo &&
-    html`<form method="post" action=${`/console${undo.path}`}>${hidden(asked, undo.action, undo.fields)}<button class="btn">Undo</button></form>`
+    html`<form method="post" action=${`/console${undo.path}`}>${hidden(asked, undo.action, { ...undo.fields, _sure: '1' })}<button class="btn">Undo</button></form>`
   }</div>`;
 }
 
 function bodyOf(framed: Framed): Part {
   const { asked, view, navigation } = framed;
-  const { live, about, isBare } = view;
+  const { about, isBare, refusal } = view;
+  // What was typed must not go with the next change.
+  const live = refusal ? undefined : view.live;
   const current = areaOf(navigation, asked.path);
   return html`<body><a class="skip" href="#main">Skip to the content</a><div class="app">
     ${side(framed, current)}${phoneBars(framed, current)}
@@ -185,15 +187,17 @@ export async function drawPage(
   pages: readonly Page[],
   asked: Asked,
   view: View,
-  toast: Toast | null,
+  toast: Toast | null = null,
 ): Promise<string> {
   const { timezone, now } = asked;
+  const { refusal, title } = view;
   const [navigation, organizations] = await Promise.all([
     navigationOf(pages, asked),
     organizationsOf(asked),
   ]);
   const framed = { asked, view, toast, navigation, organizations };
-  return documentOf(assets, view.title, inClock({ timezone, now }, bodyOf(framed)));
+  const shown = inClock({ timezone, now }, bodyOf(framed));
+  return documentOf(assets, refusal ? `Error: ${title}` : title, shown);
 }
 
 function asCommand({ command, request }: View, { config }: Asked): Part {

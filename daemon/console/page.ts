@@ -7,7 +7,7 @@ import type { Caller, Right } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { Config } from '../../src/core/config/config.ts';
 import type { AskRoute } from '../http/faces.ts';
-import type { Download } from './api.ts';
+import type { Download, Refusal } from './api.ts';
 import type { Part } from './html.ts';
 
 /** A request of a signed-in person. */
@@ -60,6 +60,8 @@ export interface View extends Titled {
   isBare?: boolean;
   /** Status of the answer; 200 if left out. */
   status?: number;
+  /** Why the form or the filters were refused: its fields show what was typed, and their faults. */
+  refusal?: Refusal;
   /**
    * How an open page follows changes. `exchange` replaces the content. `announce` only reports
    * news, so that nothing moves under the cursor. `often` replaces the content every two seconds.
@@ -109,6 +111,8 @@ export interface Action {
    * `make this key`.
    */
   asks?: string;
+  /** Destroys something for good: the page asks first (parts/confirm.ts). */
+  destroys?: boolean;
   /** Acts. An action that changed something ends in a redirect. */
   run(asked: Asked, form: Form): Promise<Outcome>;
 }

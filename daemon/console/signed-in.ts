@@ -2,13 +2,7 @@
 // forms that ask for a fresh proof first.
 import type { FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../src/access/keys/constraints.ts';
-import {
-  dropSecret,
-  findSecret,
-  keepSecret,
-  keepToast,
-  takeToast,
-} from '../../src/access/sessions/after-action.ts';
+import { dropSecret, takeToast } from '../../src/access/sessions/after-action.ts';
 import {
   dropInput,
   findInput,
@@ -22,14 +16,12 @@ import { newToken } from '../../src/platform/runtime/tokens.ts';
 import type { AskRoute } from '../http/faces.ts';
 import { visitorOf } from '../http/visitor.ts';
 import { type Answer, jsonAnswer, refusalView, saved, seeOther } from './answers.ts';
-import { type Download, queryOf, Refusal, refusalOf, withQuery } from './api.ts';
+import { type Download, queryOf, Refusal, refusalOf } from './api.ts';
 import { browserIn, meantIn, nextPath, root, sessionFormToken } from './browser-request.ts';
-import { html } from './html.ts';
 import { drawPage } from './layout.ts';
 import {
   type Action,
   type Asked,
-  type Done,
   type Form,
   matchPath,
   mayAsk,
@@ -38,14 +30,16 @@ import {
   type View,
 } from './page.ts';
 import { pages } from './pages/pages.ts';
-import { copy } from './parts/copy.ts';
+import { asTyped } from './parts/typed.ts';
+import { goOn, secretIn } from './person/after-action.ts';
 import { showProofs } from './person/asks-again.ts';
 import { passkeyQuestion } from './person/own-passkeys.ts';
+import { refusedView, showLeniently } from './refused.ts';
 import { type Site, sentence } from './site.ts';
 
 const proofPath = '/asks-again';
 /** Paths that a session opens without the proof that the organization asks for. */
-const personPaths: readonly string[] = [proofPath, '/account'];
+const personPaths: readonly string[] = [proofPath, '/account', '/account/passkey'];
 
 /** Answers a request of a session. A posted form was checked to be of this session. */
 export async function answerSignedIn(
@@ -70,12 +64,14 @@ export async function answerSignedIn(
     return seeOther(nextPath(form['next']));
   }
   const asked = askedBy(site, request, session, path);
+  let sent: Form | null = form;
   const draw = async (view: View | Download): Promise<Answer> => {
     if ('bytes' in view) return saved(view);
     // A page that a script loads leaves the toast for the page that a person sees.
     const isSeen = !isPost && request.headers['sec-fetch-dest'] !== 'empty';
     const toast = isSeen && session.hasToast ? await takeToast(app, session.token) : null;
-    const body = await drawPage(site.assets.urls, pages, asked, view, toast);
+    const marked = view.refusal ? asTyped(view, view.refusal, isPost ? sent : null, asked) : view;
+    const body = await drawPage(site.assets.urls, pages, asked, marked, toast);
     return { status: view.status ?? 200, body };
   };
   try {
@@ -88,7 +84,7 @@ export async function answerSignedIn(
     const secret = isPost ? null : await secretIn(asked);
     if (secret) return { ...(await draw(secret)), headers: { 'cache-control': 'no-store' } };
     const isKept = isPost && form['_kept'] === '1';
-    const sent = isKept ? await takeKept(asked) : form;
+    sent = isKept ? await takeKept(asked) : form;
     const done = sent ? await answered(asked, isPost ? sent : null) : root + proofPath;
     if (typeof done === 'string') return seeOther(done);
     return 'to' in done ? seeOther(await goOn(asked, done)) : await draw(done);
@@ -97,31 +93,6 @@ export async function answerSignedIn(
     if (refusal.status >= 500) throw error;
     return draw(refusalView(refusal));
   }
-}
-
-/** Keeps the toast and the secret of an action. Returns the path to go on to. */
-async function goOn({ app, session }: Asked, { to, said, undo, secret }: Done): Promise<string> {
-  const { token } = session;
-  if (said !== undefined) await keepToast(app, token, { said, ...(undo && { undo }) });
-  if (!secret) return to;
-  const { pathname, searchParams } = new URL(to, 'http://console.invalid');
-  searchParams.set('once', await keepSecret(app, token, secret));
-  return `${pathname}?${searchParams}`;
-}
-
-/** Returns the page of the secret that a query names; null without such a secret. */
-async function secretIn({ app, session, path, query, formToken }: Asked): Promise<View | null> {
-  const { once: id, ...rest } = query;
-  const secret = id === undefined ? null : await findSecret(app, session.token, id);
-  if (!secret) return null;
-  const next = withQuery(`${root}${path}`, rest);
-  const body = html`<section class="card secret"><div class="in">
-    <p>This is shown for ten minutes, to you alone, and never again. Keep it now.</p>
-    ${secret.fields.map(({ label, value }) => html`<div class="field"><span>${label}</span>${copy(value)}</div>`)}
-    <form method="post" action=${`${root}/seen`}><input type="hidden" name="_form" value=${formToken} />
-      <input type="hidden" name="id" value=${id} /><input type="hidden" name="next" value=${next} />
-      <button class="btn first">I have it</button></form></div></section>`;
-  return { title: secret.title, body };
 }
 
 async function signOut({ app, cookies }: Site, session: Session, form: Form): Promise<Answer> {
@@ -160,14 +131,19 @@ function askedBy(site: Site, request: FastifyRequest, session: Session, path: st
 async function answered(asked: Asked, form: Form | null): Promise<Outcome | Download> {
   const page = pageAt(asked.path);
   refuseWithout(asked, page);
-  if (form === null) return page.show(asked);
+  if (form === null) return showLeniently(page, asked);
   const action = actionOf(page, form);
   refuseWithout(asked, action);
+  if (action.destroys && form['_sure'] !== '1') {
+    const message = 'Nothing was done: the page asks first, and its question has to be answered.';
+    throw new Refusal(422, { message }, '');
+  }
   const { session, now } = asked;
-  if (action.asks === undefined) return action.run(asked, form);
+  const run = () => refusedView(page, asked, () => action.run(asked, form));
+  if (action.asks === undefined) return run();
   const strength = (await page.strengthOf?.(asked)) ?? session.strength;
   const isFresh = now - lastProofAt(session.proofs, strength) < freshMs;
-  return isFresh ? action.run(asked, form) : keep(asked, form, { asks: action.asks, strength });
+  return isFresh ? run() : keep(asked, form, { asks: action.asks, strength });
 }
 
 /** Keeps a form until a fresh proof. Returns the path of the page that asks for it. */

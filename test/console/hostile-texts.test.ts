@@ -110,7 +110,7 @@ async function draw(path: string, url: string, next: () => string): Promise<stri
   if (!page || !params) throw new Error(`no page ${path}`);
   const asked = askedFor(url, params, next);
   const view = await page.show(asked);
-  return 'bytes' in view ? null : drawPage(assets, pages, asked, view, null);
+  return 'bytes' in view ? null : drawPage(assets, pages, asked, view);
 }
 
 describe('hostile text', () => {

@@ -144,7 +144,7 @@ describe.each(stores)('people in the console on %s', (store) => {
     expect([ends, stays, foreign].map(({ id }) => body.includes(`name="${id}"`))).toEqual([
       ...[true, true, false],
     ]);
-    const ticked = { _action: 'remove', [ends.id]: '1', [foreign.id]: '1' };
+    const ticked = { _action: 'remove', _sure: '1', [ends.id]: '1', [foreign.id]: '1' };
     expect((await owner.post(path, ticked)).status).toBe(303);
     const made = await Promise.all(
       [ends, stays, foreign].map(({ id }) => getKey(app, operator, id)),

@@ -191,7 +191,7 @@ async function postAgain() {
 const everySeconds = Number(document.querySelector('form[data-every]')?.dataset.every);
 if (everySeconds > 0) setInterval(() => void postAgain(), everySeconds * 1000);
 
-/** Fills a field with the text of a chosen file, and sends the form: its first button is a preview. */
+/** Fills a field with the text of a chosen file, and sends the form by the preview button. */
 document.addEventListener('change', async (event) => {
   const input = event.target instanceof HTMLInputElement ? event.target : null;
   const file = input?.dataset.into && input.files?.[0];

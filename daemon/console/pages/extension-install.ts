@@ -7,10 +7,9 @@ import { extensionRoutes, extensionVersionRoutes } from '../../../src/extensions
 import type { ExtensionVersion } from '../../../src/extensions/schema.ts';
 import { eventKinds } from '../../http/event-kinds.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Form, Page, View } from '../page.ts';
+import type { Asked, Done, Form, Page, View } from '../page.ts';
 import { facts } from '../parts/facts.ts';
 import { addressesIn, choice, field, form } from '../parts/form.ts';
-import { link } from '../parts/link.ts';
 import { written } from '../parts/written.ts';
 
 const modeWords: Readonly<Record<string, string>> = {
@@ -47,16 +46,15 @@ export const grantsOf = ({ permissions, events }: Grants) =>
 /** Splits names of grants at their spaces. */
 export const namesIn = (text = '') => text.split(' ').filter((word) => word !== '');
 
-/** Draws the credentials of an installation; they are shown only this once. */
-export function credentials({ id, key, webhook }: Installed): View {
+/** Goes on to an installation, whose credentials are shown once. */
+export function credentials({ id, key, webhook }: Installed): Done {
+  const fields = [
+    { label: 'Key', value: key },
+    ...(webhook ? [{ label: 'Secret that signs the events', value: webhook.secret }] : []),
+  ];
   return {
-    title: 'Credentials of the extension',
-    body: together(
-      html`<p>They are shown only this once. Its key:</p><pre data-copy="">${key}</pre>`,
-      webhook &&
-        html`<p>The secret that signs its events:</p><pre data-copy="">${webhook.secret}</pre>`,
-      html`<p>${link(`/extensions/${id}`, 'Go on to the extension')}</p>`,
-    ),
+    to: `/console/extensions/${id}`,
+    secret: { title: 'Credentials of the extension', fields },
   };
 }
 
@@ -107,7 +105,7 @@ async function show(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   };
 }
 
-async function install({ ask, params }: Asked, given: Form): Promise<View> {
+async function install({ ask, params }: Asked, given: Form): Promise<Done> {
   const { version, grants, sendMode, webhookUrl, namespaceId = '' } = given;
   const mailboxIds = addressesIn(given['mailboxIds']);
   const namespace = namespaceId.trim() || null;

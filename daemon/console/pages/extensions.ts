@@ -7,6 +7,7 @@ import type { Installation } from '../../../src/extensions/installation-schema.t
 import { extensionRoutes } from '../../../src/extensions/routes.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page, View } from '../page.ts';
+import { confirmed } from '../parts/confirm.ts';
 import { facts } from '../parts/facts.ts';
 import { filters } from '../parts/filter-row.ts';
 import { button, choice, field, form } from '../parts/form.ts';
@@ -55,13 +56,13 @@ async function list(asked: Asked): Promise<View> {
   };
 }
 
-function controls(asked: Asked, { status }: Installation): Part {
+function controls(asked: Asked, { status, name, displayName }: Installation): Part {
   const { may } = asked;
   const isActive = status === 'active';
   return html`<div class="row">
     ${may('extensions:write') && button(asked, isActive ? { action: 'disable', label: 'Disable' } : { action: 'enable', label: 'Enable' })}
-    ${may('extensions:write') && button(asked, { action: 'rotate', label: 'Replace its key and secret' })}
-    ${may('extensions:delete') && button(asked, { action: 'uninstall', label: 'Uninstall' })}
+    ${may('extensions:write') && confirmed(asked, { action: 'rotate', label: 'Replace its key and secret', question: 'Make new credentials?', goes: 'The present key ends at once. The new ones are shown once.', look: '' })}
+    ${may('extensions:delete') && confirmed(asked, { action: 'uninstall', label: 'Uninstall', question: `Uninstall ${displayName || name}?`, goes: 'Its key and its webhook end at once. What it wrote stays.' })}
   </div>`;
 }
 
@@ -182,6 +183,7 @@ export const extensionPages: readonly Page[] = [
       rotate: {
         needs: 'extensions:write',
         asks: 'make new credentials',
+        destroys: true,
         run: async ({ ask, params }) =>
           credentials(await ask(installationRoutes.rotate, { params })),
       },
@@ -199,9 +201,10 @@ export const extensionPages: readonly Page[] = [
       ),
       uninstall: {
         needs: 'extensions:delete',
+        destroys: true,
         async run({ ask, params }) {
           await ask(installationRoutes.delete, { params });
-          return '/console/extensions';
+          return { to: '/console/extensions', said: 'The extension is uninstalled.' };
         },
       },
     },

@@ -6,9 +6,10 @@ import { everyPermission, type PermissionMap } from '../../../src/core/api/permi
 import type { KeyConstraints } from '../../../src/core/api/route.ts';
 import { roles } from '../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Form, Page, View } from '../page.ts';
+import type { Asked, Done, Form, Page, View } from '../page.ts';
+import { confirmed } from '../parts/confirm.ts';
 import { facts, inWords } from '../parts/facts.ts';
-import { addressesIn, button, choice, field, form } from '../parts/form.ts';
+import { addressesIn, choice, field, form } from '../parts/form.ts';
 import { link } from '../parts/link.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
@@ -23,11 +24,12 @@ const constraintFields = {
   namespaceId: 'Namespace of its mailboxes (ns_…)',
 } satisfies Record<keyof KeyConstraints, string>;
 
-function once({ id, key, name }: ApiKey): View {
+/** Goes on to a key, whose text is shown once. */
+function once({ id, key, name }: ApiKey): Done {
+  const fields = [{ label: 'Key', value: key ?? '' }];
   return {
-    title: 'New key',
-    body: html`<p>The key of ${name ?? 'the program'} is shown only this once:</p>
-      <pre data-copy="">${key}</pre><p>${link(`/keys/${id}`, 'Go on to the key')}</p>`,
+    to: `/console/keys/${id}`,
+    secret: { title: `The key of ${name ?? 'a program'}`, fields },
   };
 }
 
@@ -107,7 +109,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   return { title: 'API keys', body, command: 'svc keys list', request: 'GET /v1/api-keys' };
 }
 
-async function make({ ask }: Asked, given: Form): Promise<View> {
+async function make({ ask }: Asked, given: Form): Promise<Done> {
   const { name = '', role, mode, owner, sendMode, expiresAt } = given;
   const permissions = permissionsIn(given);
   const constraints = constraintsIn(given);
@@ -137,9 +139,8 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
     problem,
     isActive &&
       html`<div class="row">
-        ${may('keys:write') && button(asked, { action: 'rotate', label: 'Rotate' })}
-        ${may('keys:write') && button(asked, { action: 'rotate', label: 'Rotate; the old key works for a day more', fields: { grace: '86400' } })}
-        ${may('keys:delete') && button(asked, { action: 'revoke', label: 'Revoke' })}
+        ${may('keys:write') && confirmed(asked, { action: 'rotate', label: 'Replace the key', question: 'Make a new key in its place?', goes: 'The new key is shown once. Programs with the old key need it.', more: choice({ name: 'grace', label: 'The old key works', options: [['86400', 'for a day more']], empty: 'no more' }), look: '' })}
+        ${may('keys:delete') && confirmed(asked, { action: 'revoke', label: 'Revoke', question: `Revoke ${key.name ?? 'this key'}?`, goes: 'Programs with this key are refused at once. Nothing brings it back.' })}
       </div>`,
     html`<p>${state(isActive ? 'active' : 'disabled')} <code>${key.start}…</code></p>`,
     facts(key, [
@@ -207,6 +208,7 @@ export const keyPages: readonly Page[] = [
       rotate: {
         needs: 'keys:write',
         asks: 'rotate this key',
+        destroys: true,
         async run({ ask, params }, { grace }) {
           const body = grace ? { graceSeconds: Number(grace) } : {};
           return once(await ask(keyRoutes.rotate, { params, body }));
@@ -215,9 +217,10 @@ export const keyPages: readonly Page[] = [
       revoke: {
         needs: 'keys:delete',
         asks: 'revoke this key',
+        destroys: true,
         async run({ ask, params }) {
           await ask(keyRoutes.revoke, { params });
-          return '/console/keys';
+          return { to: '/console/keys', said: 'The key is revoked.' };
         },
       },
     },

@@ -7,6 +7,7 @@ import type { LaneView } from '../../../src/outbound/queue/lanes/lane-report.ts'
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page } from '../page.ts';
 import { sparkline } from '../parts/chart.ts';
+import { confirmed } from '../parts/confirm.ts';
 import { filters } from '../parts/filter-row.ts';
 import { button, choice, field, form } from '../parts/form.ts';
 import { link } from '../parts/link.ts';
@@ -71,9 +72,9 @@ async function entries(asked: Asked): Promise<Part> {
         ['Organization', ({ organizationId }) => html`<code>${organizationId}</code>`],
         [
           'Actions',
-          ({ id }) =>
+          ({ id, recipient }) =>
             html`${button(asked, { action: 'retry', label: 'Retry now', fields: { id } })}
-            ${button(asked, { action: 'drop', label: 'Drop', fields: { id } })}`,
+            ${confirmed(asked, { action: 'drop', label: 'Drop', question: `Send nothing to ${recipient}?`, goes: 'This recipient gets no more tries.', fields: { id }, look: '' })}`,
         ],
       ],
       'No entry fits: the queue has nothing of it.',
@@ -145,7 +146,10 @@ export const queuePages: readonly Page[] = [
     },
     actions: {
       retry: act(({ ask }, { id = '' }) => ask(queueRoutes.retry, { body: { ids: [id] } })),
-      drop: act(({ ask }, { id = '' }) => ask(queueRoutes.drop, { body: { ids: [id] } })),
+      drop: {
+        ...act(({ ask }, { id = '' }) => ask(queueRoutes.drop, { body: { ids: [id] } })),
+        destroys: true,
+      },
       release: act(({ ask }, { id = '' }) => ask(queueRoutes.release, { body: { holdId: id } })),
       hold: act(({ ask }, { domain = '', note = '' }) => {
         const target = { domain: domain.trim() };

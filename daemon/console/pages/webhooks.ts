@@ -4,8 +4,9 @@ import { webhookRoutes } from '../../../src/webhooks/routes.ts';
 import type { Webhook } from '../../../src/webhooks/schema.ts';
 import { eventRoutes } from '../../http/event-kinds.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Action, Asked, Form, Page, View } from '../page.ts';
+import type { Action, Asked, Done, Form, Page, View } from '../page.ts';
 import { columnChart } from '../parts/chart.ts';
+import { confirmed } from '../parts/confirm.ts';
 import { facts } from '../parts/facts.ts';
 import { filters } from '../parts/filter-row.ts';
 import { button, choice, field, form } from '../parts/form.ts';
@@ -35,13 +36,10 @@ const bodyOf = ({ url = '', name = '', events }: Form) => ({
   events: wordsIn(events),
 });
 
-/** Draws the secret of an endpoint; it is shown only this once. */
-function once({ id, secret }: Webhook): View {
-  return {
-    title: 'The secret of the webhook',
-    body: html`<p>It signs each post, and is shown only this once:</p><pre data-copy="">${secret}</pre>
-      <p>${link(`/webhooks/${id}`, 'Go on to the webhook')}</p>`,
-  };
+/** Goes on to an endpoint, whose secret is shown once. */
+function once({ id, secret }: Webhook): Done {
+  const fields = [{ label: 'It signs each post', value: secret ?? '' }];
+  return { to: `/console/webhooks/${id}`, secret: { title: 'The secret of the webhook', fields } };
 }
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
@@ -75,8 +73,8 @@ function controls(asked: Asked, endpoint: Webhook): Part {
   return html`<div class="row">
     ${may('webhooks:write') && button(asked, { action: 'test', label: 'Post a test event' })}
     ${may('webhooks:write') && button(asked, { action: 'status', label: isActive ? 'Disable' : 'Enable', fields: { status: isActive ? 'disabled' : 'active' } })}
-    ${may('webhooks:write') && button(asked, { action: 'secret', label: 'Replace the secret' })}
-    ${may('webhooks:delete') && button(asked, { action: 'delete', label: 'Delete' })}
+    ${may('webhooks:write') && confirmed(asked, { action: 'secret', label: 'Replace the secret', question: 'Make a new secret?', goes: 'The new secret is shown once. The present one signs beside it for 24 hours.', look: '' })}
+    ${may('webhooks:delete') && confirmed(asked, { action: 'delete', label: 'Delete', question: `Delete ${endpoint.name || endpoint.url}?`, goes: 'It gets no more events, and its list of posts goes.' })}
   </div>`;
 }
 
@@ -160,7 +158,7 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
 async function replay(
   { ask, params }: Asked,
   { status, since, until, kinds }: Form,
-): Promise<View> {
+): Promise<Done> {
   const events = wordsIn(kinds);
   const body = {
     ...(status && { status }),
@@ -169,11 +167,9 @@ async function replay(
     ...(events.length > 0 && { events }),
   };
   const { deliveries, isComplete } = await ask(webhookRoutes.replay, { params, body });
-  return {
-    title: 'Posted again',
-    body: html`<p>${deliveries.toLocaleString('en')} events wait to be posted again. ${!isComplete && 'More remain: repeat it when these are done.'}</p>
-      <p>${link(`/webhooks/${params['id']}`, 'Back to the webhook')}</p>`,
-  };
+  const more = isComplete ? '' : ' More remain: repeat it when these are done.';
+  const said = `${deliveries.toLocaleString('en')} events wait to be posted again.${more}`;
+  return { to: `/console/webhooks/${params['id']}`, said };
 }
 
 async function onePosted(asked: Asked): Promise<View> {
@@ -257,15 +253,17 @@ export const webhookPages: readonly Page[] = [
       secret: {
         needs: 'webhooks:write',
         asks: 'make a new secret',
+        destroys: true,
         run: async ({ ask, params }) => once(await ask(webhookRoutes.rotateSecret, { params })),
       },
       replay: { needs: 'webhooks:write', run: replay },
       delete: {
         needs: 'webhooks:delete',
         asks: 'delete this webhook',
+        destroys: true,
         async run({ ask, params }) {
           await ask(webhookRoutes.delete, { params });
-          return '/console/webhooks';
+          return { to: '/console/webhooks', said: 'The webhook is deleted.' };
         },
       },
     },

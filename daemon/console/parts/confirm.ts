@@ -33,7 +33,7 @@ export function confirmed(asked: Asked, given: Confirmed): Part {
   return html`<button type="button" class=${`btn ${look ?? 'bad'}`} popovertarget=${id}>${label} …</button>
     <div popover="auto" id=${id} role="dialog" aria-labelledby=${`h-${id}`}><h2 id=${`h-${id}`}>${question}</h2>
       <p>${goes}</p>
-      <form method="post" action=${path && `/console${path}`}>${hidden(asked, action, fields)}${more}
+      <form method="post" action=${path && `/console${path}`}>${hidden(asked, action, { ...fields, _sure: '1' })}${more}
         ${typedName !== undefined && html`<label class="field"><span>Type <b>${typedName}</b> to confirm</span> <input name=${field} required autocomplete="off" /></label>`}
         <div class="row"><button type="button" class="btn" popovertarget=${id} popovertargetaction="hide">Keep it</button>
           <button class="btn bad sure">${label}</button></div></form>

@@ -1,8 +1,13 @@
 // Actions of forms that are drawn again with the error if the API refuses.
 import type { Right } from '../../../src/core/api/route.ts';
-import { refusalOf } from '../api.ts';
+import { type Refusal, refusalOf } from '../api.ts';
 import { html, type Part } from '../html.ts';
 import type { Action, Asked, Form, Outcome, View } from '../page.ts';
+
+/** Draws the sentence of a refusal, above the form or list that was refused. */
+export function problemOf({ message }: Pick<Refusal, 'message'>): Part {
+  return html`<p class="problem" role="alert">${message}</p>`;
+}
 
 /** Runs an action of a form; draws the form again with the error if the API refuses. */
 export async function orAgain<Result extends Outcome>(
@@ -12,11 +17,8 @@ export async function orAgain<Result extends Outcome>(
   try {
     return await act();
   } catch (error) {
-    const { message, status } = refusalOf(error);
-    return {
-      ...(await draw(html`<p class="problem" role="alert">${message}</p>`)),
-      status,
-    };
+    const refusal = refusalOf(error);
+    return { ...(await draw(problemOf(refusal))), status: refusal.status, refusal };
   }
 }
 

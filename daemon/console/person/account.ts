@@ -18,12 +18,13 @@ import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
+import { confirmed } from '../parts/confirm.ts';
 import { facts } from '../parts/facts.ts';
 import { button, field, form } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
 import { written } from '../parts/written.ts';
-import { passkeyActions, passkeys } from './own-passkeys.ts';
+import { passkeyActions, passkeyPage, passkeys } from './own-passkeys.ts';
 import { noAccount, personOf } from './person.ts';
 
 const path = '/console/account';
@@ -124,7 +125,12 @@ async function provider(asked: Asked): Promise<Part> {
   const person = await findPerson(app.store.db, personOf(asked).personId);
   if (issuer === null && !person?.oidc_subject) return null;
   const act = person?.oidc_subject
-    ? button(asked, { action: 'unbind', label: `Unbind ${label}` })
+    ? confirmed(asked, {
+        action: 'unbind',
+        label: `Unbind ${label}`,
+        question: `Unbind ${label}?`,
+        goes: `You do not sign in by ${label} any more.`,
+      })
     : button(asked, { action: 'bind', label: `Bind ${label}` });
   const since = person?.bound_at
     ? html`<p>Bound since ${time(isoTime(person.bound_at))}.</p>`
@@ -152,7 +158,14 @@ async function sessions(asked: Asked): Promise<Part> {
     html`<h2>Sessions</h2>`,
     list,
     html`<p class="soft">A sign-in from a new browser is mailed to you.</p>`,
-    items.length > 1 && button(asked, { action: 'endOthers', label: 'End all others' }),
+    items.length > 1 &&
+      confirmed(asked, {
+        action: 'endOthers',
+        label: 'End all others',
+        question: 'End all other sessions?',
+        goes: 'Every other browser is signed out.',
+        look: '',
+      }),
   );
 }
 
@@ -177,11 +190,8 @@ export const accountPages: readonly Page[] = [
         async (asked, { email = '' }) => {
           const { personId } = personOf(asked);
           await askForAddress(asked.app, { personId, email: email.trim(), ...asked.visitor });
-          return {
-            title: 'Look at your new address',
-            body: html`<p>A link went to ${email}. Your address changes once you press its button.</p>
-              <p><a href=${path}>Back to My account</a></p>`,
-          };
+          const said = `A link went to ${email}. Your address changes once you press its button.`;
+          return { to: path, said };
         },
         (asked, _given, problem) => show(asked, problem),
         'change your address',
@@ -194,6 +204,7 @@ export const accountPages: readonly Page[] = [
       unbind: {
         needs: null,
         asks: 'unbind single sign-on',
+        destroys: true,
         async run(asked) {
           const { app } = asked;
           await app.store.write((trx) => unbindPerson(app, trx, personOf(asked).personId));
@@ -225,6 +236,7 @@ export const accountPages: readonly Page[] = [
       },
       endOthers: {
         needs: null,
+        destroys: true,
         async run(asked) {
           await endOtherSessions(asked.app, personOf(asked).personId, asked.session.token);
           return path;
@@ -232,4 +244,5 @@ export const accountPages: readonly Page[] = [
       },
     },
   },
+  passkeyPage,
 ];

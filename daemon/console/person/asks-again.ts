@@ -38,7 +38,7 @@ function inWords(name: string): string {
 }
 
 /** Fields that no person typed. */
-const unseen = ['_action', 'credential', 'purpose'];
+const unseen = ['_action', '_sure', 'credential', 'purpose'];
 
 /** Draws the typed form. */
 function typed({ fields }: Waiting): Part {

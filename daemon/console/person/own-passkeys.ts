@@ -14,7 +14,8 @@ import { freshMs, lastProofAt } from '../../../src/access/sessions/proofs.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Action, Asked, Form, View } from '../page.ts';
+import type { Action, Asked, Form, Page, View } from '../page.ts';
+import { confirmed } from '../parts/confirm.ts';
 import { button, field, form } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
@@ -66,7 +67,7 @@ function changes(asked: Asked, id: string, name: string): Part {
         field({ name: 'name', label: 'Name of the passkey', value: name, isRequired: true }),
       ),
     )}
-    ${button(asked, { action: 'removePasskey', label: `Remove ${name}`, fields: { id } })}
+    ${confirmed(asked, { action: 'removePasskey', label: `Remove ${name}`, question: `Remove ${name}?`, goes: 'It does not sign you in any more.', fields: { id } })}
   </details>`;
 }
 
@@ -76,11 +77,12 @@ const addingOf = (asked: Asked) => ({
   isStronglyProven: asked.now - lastProofAt(asked.session.proofs, 'strong') < freshMs,
 });
 
+const path = '/console/account';
+const addingPath = `${path}/passkey`;
+
 /** Draws the form that makes a passkey. Its script asks the browser. */
-async function begin(asked: Asked): Promise<View> {
-  // Refuses before the browser asks for a finger.
-  await passkeyQuestion(asked, { purpose: 'add' });
-  const body = html`<form method="post" class="fields" data-passkey="/console/passkey-question">
+async function show(asked: Asked): Promise<View> {
+  const body = html`<form method="post" action=${path} class="fields" data-passkey="/console/passkey-question">
     <input type="hidden" name="_form" value=${asked.formToken} />
     <input type="hidden" name="_action" value="addPasskey" />
     <input type="hidden" name="purpose" value="add" />
@@ -103,10 +105,16 @@ export async function passkeyQuestion(asked: Asked, { purpose }: Form): Promise<
   return options;
 }
 
-const path = '/console/account';
-
 export const passkeyActions: Readonly<Record<string, Action>> = {
-  beginPasskey: { needs: null, asks: 'add a passkey', run: (asked) => begin(asked) },
+  beginPasskey: {
+    needs: null,
+    asks: 'add a passkey',
+    async run(asked) {
+      // Refuses before the browser asks for a finger.
+      await passkeyQuestion(asked, { purpose: 'add' });
+      return addingPath;
+    },
+  },
   addPasskey: {
     needs: null,
     asks: 'add a passkey',
@@ -128,9 +136,13 @@ export const passkeyActions: Readonly<Record<string, Action>> = {
   removePasskey: {
     needs: null,
     asks: 'remove this passkey',
+    destroys: true,
     async run(asked, { id = '' }) {
       await removePasskey(asked.app, { id, person_id: personOf(asked).personId });
       return path;
     },
   },
 };
+
+/** The page that makes a passkey. */
+export const passkeyPage: Page = { path: '/account/passkey', needs: null, show };

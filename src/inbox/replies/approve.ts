@@ -116,7 +116,7 @@ async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> 
   return { messageId: sent.message.id, threadId: sent.threadId, summary };
 }
 
-/** Returns the mail as the draft of an undo needs it: an edited mail is no longer its draft. */
+/** Returns the mail for the draft of an undo. An edited mail differs from the proposed draft. */
 function delayedOf(caller: Caller, { row, frozen, editedDigest }: Approved, mail: Mail): Delayed {
   const { attachments } = frozen.mail;
   const draft = editedDigest === null ? mail.draft : null;

@@ -271,6 +271,7 @@ export const editorPage: Page = {
     run: written('campaigns:run', startRun, one),
     delete: {
       needs: 'campaigns:delete',
+      destroys: true,
       async run({ ask, params }) {
         await ask(campaignRoutes.delete, { params });
         return { to: '/console/campaigns', said: 'The campaign is deleted.' };

@@ -269,6 +269,7 @@ export const domainPages: readonly Page[] = [
       delete: {
         needs: 'domains:delete',
         asks: 'delete this domain',
+        destroys: true,
         async run(asked, given) {
           const { domain } = await asked.ask(domainRoutes.get, { params: asked.params });
           requireTyped(given, domain);

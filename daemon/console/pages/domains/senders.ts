@@ -4,6 +4,7 @@ import { proofRoutes } from '../../../../src/outbound/sending/sender-proof/route
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Form, Page, View } from '../../page.ts';
 import { sparkline } from '../../parts/chart.ts';
+import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
 import { filters } from '../../parts/filter-row.ts';
 import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
@@ -75,7 +76,7 @@ async function one(asked: Asked): Promise<View> {
       ${may('senders:write') && isPending && button(asked, { action: 'resend', label: 'Mail the link again' })}
       ${may('senders:write') && !isDefault && button(asked, { action: 'default', label: 'Make it the default' })}
       ${may('senders:write') && button(asked, { action: 'active', label: isActive ? 'Let it send no more' : 'Let it send', fields: { active: String(!isActive) } })}
-      ${may('senders:delete') && button(asked, { action: 'delete', label: 'Delete' })}
+      ${may('senders:delete') && confirmed(asked, { action: 'delete', label: 'Delete', question: `Delete ${email}?`, goes: 'Nothing is sent from this address any more. Sent mail stays.' })}
     </div>`,
     may('senders:write') &&
       form(
@@ -145,9 +146,10 @@ export const senderPages: readonly Page[] = [
       },
       delete: {
         needs: 'senders:delete',
+        destroys: true,
         async run({ ask, params }) {
           await ask(senderRoutes.delete, { params });
-          return '/console/senders';
+          return { to: '/console/senders', said: 'The sender is deleted.' };
         },
       },
     },

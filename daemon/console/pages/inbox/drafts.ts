@@ -5,8 +5,9 @@ import { Refusal } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { drawMail, framedHtml } from '../../mail-picture.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
+import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
-import { addressesIn, button, changedText, field, form } from '../../parts/form.ts';
+import { addressesIn, changedText, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
@@ -124,7 +125,13 @@ async function draft(asked: Asked, given: Form | null, problem: Part = null): Pr
         may('mailboxes:send') ? [send] : [],
       ),
     html`<p>${link(`${ownPath(asked)}/threads/${threadId}`, 'Its thread')}</p>`,
-    may('mailboxes:delete') && button(asked, { action: 'delete', label: 'Delete the draft' }),
+    may('mailboxes:delete') &&
+      confirmed(asked, {
+        action: 'delete',
+        label: 'Delete the draft',
+        question: 'Delete this draft?',
+        goes: 'What was written goes.',
+      }),
   );
   const request = `GET ${mailboxPath(asked)}/drafts/${params['draftId']}`;
   return { title: subject || 'Draft', body, request };
@@ -193,6 +200,7 @@ export const draftPages: readonly Page[] = [
       send: written('mailboxes:send', sendKept, draft),
       delete: {
         needs: 'mailboxes:delete',
+        destroys: true,
         async run(asked) {
           await asked.ask(answeringRoutes.deleteDraft, { params: asked.params });
           return `/console${ownPath(asked)}/drafts`;

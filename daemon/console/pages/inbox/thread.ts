@@ -13,6 +13,7 @@ import { downloadOf } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { framedHtml } from '../../mail-picture.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
+import { confirmed } from '../../parts/confirm.ts';
 import { addressesIn, button, field, form } from '../../parts/form.ts';
 import { link, titleOfMail } from '../../parts/link.ts';
 import { time } from '../../parts/times.ts';
@@ -56,7 +57,7 @@ function standing(asked: Asked, { read, starred, folder, snoozedUntil }: Thread)
     ${change(starred ? 'Remove the star' : 'Star', { starred: String(!starred) }, 's')}
     ${to.map((place) => change(`To ${place}`, { folder: place }, keys[place]))}
     ${snoozedUntil && change('End the snooze', { snooze: '' })}
-    ${folder === 'trash' && asked.may('mailboxes:delete') && button(asked, { action: 'delete', label: 'Delete for good' })}
+    ${folder === 'trash' && asked.may('mailboxes:delete') && confirmed(asked, { action: 'delete', label: 'Delete for good', question: 'Delete this thread for good?', goes: 'Its mails, notes and drafts go. Nothing brings them back.' })}
   </div>
   ${!snoozedUntil && html`<details><summary>Snooze</summary><div class="row">${Object.keys(snoozes).map((until) => change(until, { snooze: until }))}</div></details>`}`;
 }
@@ -77,7 +78,7 @@ function notesOf(asked: Asked, notes: readonly ThreadNote[]): Part {
     notes.map(
       ({ id, author, body, createdAt }) =>
         html`<div class="mail"><p>${author.displayName} ${time(createdAt)}
-          ${asked.may('mailboxes:delete') && button(asked, { action: 'forget', label: 'Delete the note', fields: { id } })}</p><pre>${body}</pre></div>`,
+          ${asked.may('mailboxes:delete') && confirmed(asked, { action: 'forget', label: 'Delete the note', question: 'Delete this note?', goes: 'Nothing brings it back.', fields: { id }, look: 'plain' })}</p><pre>${body}</pre></div>`,
     ),
     asked.may('mailboxes:write') &&
       form(
@@ -204,6 +205,7 @@ export const threadPages: readonly Page[] = [
       change: { needs: 'mailboxes:write', run: change },
       delete: {
         needs: 'mailboxes:delete',
+        destroys: true,
         async run({ ask, params }) {
           await ask(threadRoutes.delete, { params });
           return `/console/mailboxes/${params['id']}?folder=trash`;
@@ -223,6 +225,7 @@ export const threadPages: readonly Page[] = [
       },
       forget: {
         needs: 'mailboxes:delete',
+        destroys: true,
         async run(asked, { id }) {
           await asked.ask(noteRoutes.delete, { params: { ...asked.params, noteId: id } });
           return ownPath(asked);

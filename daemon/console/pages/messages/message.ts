@@ -359,6 +359,7 @@ export const messagePage: Page = {
     },
     lift: {
       needs: 'blocks:delete',
+      destroys: true,
       async run(asked, { id = '' }) {
         const { address } = await asked.ask(blockRoutes.get, { params: { id } });
         await asked.ask(blockRoutes.delete, { params: { id } });
@@ -367,6 +368,7 @@ export const messagePage: Page = {
     },
     delete: {
       needs: 'messages:delete',
+      destroys: true,
       async run({ ask, params }) {
         await ask(messageRoutes.delete, { params });
         return { to: '/console/messages', said: 'The mail is deleted.' };

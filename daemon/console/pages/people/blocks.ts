@@ -168,6 +168,7 @@ export const blockPages: readonly Page[] = [
       ),
       delete: {
         needs: 'blocks:delete',
+        destroys: true,
         async run({ ask }: Asked, { id = '' }: Form) {
           const { address, reason, unsubscribeGroupId } = await ask(blockRoutes.get, {
             params: { id },

@@ -276,7 +276,7 @@ export const contactPage: Page = {
   actions: {
     change: written('contacts:write', change, one),
     leave: written('blocks:write', leave, again),
-    lift: written('blocks:delete', lift, again),
+    lift: { ...written('blocks:delete', lift, again), destroys: true },
     block: written(
       'blocks:write',
       async ({ ask, path }, { address = '' }) => {
@@ -285,15 +285,15 @@ export const contactPage: Page = {
       },
       again,
     ),
-    delete: written(
-      'contacts:delete',
-      async ({ ask, params }, given) => {
+    delete: {
+      needs: 'contacts:delete',
+      destroys: true,
+      async run({ ask, params }, given) {
         const contact = await ask(contactRoutes.get, { params });
         requireTyped(given, firstAddress(contact) ?? contact.id);
         await ask(forgetRoutes.delete, { params });
         return { to: '/console/contacts', said: `${nameOf(contact)} is deleted.` };
       },
-      again,
-    ),
+    },
   },
 };

@@ -245,6 +245,7 @@ export const groupPages: readonly Page[] = [
       ),
       delete: {
         needs: 'contacts:delete',
+        destroys: true,
         async run({ ask, params }) {
           await ask(contactGroupRoutes.delete, { params });
           return { to: '/console/groups', said: 'The group is deleted.' };

@@ -8,6 +8,7 @@ import type { Member } from '../../../../src/access/members/schema.ts';
 import { roles } from '../../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
+import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
 import { button, check, choice, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
@@ -171,13 +172,13 @@ async function removing(asked: Asked, { id, name, email }: Member): Promise<Part
   const boxes = made.map((key) => check(key.id, `${key.name ?? 'without a name'}, ${key.start}…`));
   return together(
     html`<h2>Remove from the organization</h2>`,
-    form(
-      asked,
-      'remove',
-      `Remove ${name ?? email}`,
-      html`<p>The sessions and invitations here end at once. Keys that the member made continue.</p>
-        ${boxes.length > 0 && html`<fieldset><legend>Keys to revoke</legend>${boxes}</fieldset>`}`,
-    ),
+    confirmed(asked, {
+      action: 'remove',
+      label: `Remove ${name ?? email}`,
+      question: `Remove ${name ?? email} from the organization?`,
+      goes: 'The sessions and invitations here end at once. Keys that the member made continue.',
+      more: boxes.length > 0 && html`<fieldset><legend>Keys to revoke</legend>${boxes}</fieldset>`,
+    }),
   );
 }
 
@@ -230,9 +231,11 @@ export const memberPages: readonly Page[] = [
         (asked, _given, problem) => one(asked, problem),
         'invite this person again',
       ),
-      remove: written(
-        'members:delete',
-        async (asked, given) => {
+      remove: {
+        needs: 'members:delete',
+        asks: 'remove this person',
+        destroys: true,
+        async run(asked, given) {
           const { ask, params } = asked;
           const made = await keysOf(asked, params['id'] ?? '');
           await ask(memberRoutes.delete, { params });
@@ -241,9 +244,7 @@ export const memberPages: readonly Page[] = [
           }
           return '/console/people';
         },
-        (asked, _given, problem) => one(asked, problem),
-        'remove this person',
-      ),
+      },
     },
   },
 ];

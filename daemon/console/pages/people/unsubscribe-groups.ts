@@ -11,7 +11,7 @@ import { card, foldedCard } from '../../parts/card.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
 import { filterRow } from '../../parts/filter-row.ts';
-import { addressesIn, button, check, field, form } from '../../parts/form.ts';
+import { addressesIn, check, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { emptyState, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
@@ -96,7 +96,14 @@ async function members(asked: Asked): Promise<Part> {
   };
   const remove = ({ contactId }: Member) =>
     may('contacts:write') &&
-    button(asked, { action: 'remove', label: 'Remove', fields: { ids: contactId } });
+    confirmed(asked, {
+      action: 'remove',
+      label: 'Remove',
+      question: 'Take this person off the list?',
+      goes: 'The list is sent there no more, until the person confirms anew.',
+      fields: { ids: contactId },
+      look: 'plain',
+    });
   const options = memberStatuses.map((value) => [value, states[value]?.[0] ?? value] as const);
   return card(
     'Members',
@@ -185,6 +192,7 @@ export const unsubscribePages: readonly Page[] = [
       ask: written('contacts:write', invite, one),
       remove: {
         needs: 'contacts:write',
+        destroys: true,
         async run({ ask, params, path }, { ids }) {
           await ask(memberRoutes.remove, { params, body: { contactIds: addressesIn(ids) } });
           return { to: `/console${path}`, said: 'Removed from the list.' };
@@ -200,6 +208,7 @@ export const unsubscribePages: readonly Page[] = [
       ),
       delete: {
         needs: 'contacts:delete',
+        destroys: true,
         async run({ ask, params }) {
           await ask(unsubscribeGroupRoutes.delete, { params });
           return { to: '/console/groups', said: 'The list is deleted.' };

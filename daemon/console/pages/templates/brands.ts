@@ -3,6 +3,7 @@ import { brandRoutes } from '../../../../src/content/brands/routes.ts';
 import type { Brand } from '../../../../src/content/brands/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
+import { confirmed } from '../../parts/confirm.ts';
 import { button, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
@@ -71,7 +72,7 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
     problem,
     html`<div class="row">
       ${may('brands:write') && !brand.isDefault && button(asked, { action: 'default', label: 'Make it the default' })}
-      ${may('brands:delete') && button(asked, { action: 'delete', label: 'Delete' })}
+      ${may('brands:delete') && confirmed(asked, { action: 'delete', label: 'Delete', question: `Delete ${brand.name}?`, goes: 'Its colours, logo and footer go. Published templates keep their look.' })}
     </div>`,
     may('brands:write')
       ? form(
@@ -160,9 +161,10 @@ export const brandPages: readonly Page[] = [
       },
       delete: {
         needs: 'brands:delete',
+        destroys: true,
         async run({ ask, params }) {
           await ask(brandRoutes.delete, { params });
-          return '/console/brands';
+          return { to: '/console/brands', said: 'The brand is deleted.' };
         },
       },
     },

@@ -6,7 +6,8 @@ import type { WorkspaceView } from '../../../../src/content/templates/workspace/
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { button, field, form } from '../../parts/form.ts';
+import { confirmed } from '../../parts/confirm.ts';
+import { field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { written } from '../../parts/written.ts';
 
@@ -50,7 +51,13 @@ async function files(asked: Asked): Promise<View> {
       form(asked, 'save', 'Save as a commit', html`${guard(asked, view)}${messageField}`),
     may('templates:write') &&
       isStaged &&
-      button(asked, { action: 'discard', label: 'Discard the edits', fields: { revision, once } }),
+      confirmed(asked, {
+        action: 'discard',
+        label: 'Discard the edits',
+        question: 'Discard the edits?',
+        goes: 'What was edited and not saved goes.',
+        fields: { revision, once },
+      }),
     may('templates:write') && html`<h2>Add a file</h2>`,
     may('templates:write') &&
       html`<form method="get" action=${`/console${ownPath(asked)}/edit`} class="fields">
@@ -140,6 +147,7 @@ export const filePages: readonly Page[] = [
       },
       discard: {
         needs: 'templates:write',
+        destroys: true,
         async run({ ask, params, path }, { revision, once }) {
           const body = { expectedRevision: revision, idempotencyKey: `${once}-discard` };
           await ask(workspaceRoutes.discard, { params, body });

@@ -5,6 +5,7 @@ import type { Rendered, TemplateVersion } from '../../../../src/content/template
 import type { Download } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Form, Page, View } from '../../page.ts';
+import { confirmed, requireTyped } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
 import { filters } from '../../parts/filter-row.ts';
 import { button, choice, field, form, jsonIn } from '../../parts/form.ts';
@@ -114,7 +115,13 @@ async function one(asked: Asked): Promise<View> {
     ]),
     versionsPart(asked, versions),
     may('templates:delete') &&
-      button(asked, { action: 'delete', label: 'Delete with its history' }),
+      confirmed(asked, {
+        action: 'delete',
+        label: 'Delete with its history',
+        question: `Delete ${template.name}?`,
+        goes: 'All files and their history go. Sent mail stays.',
+        typedName: template.name,
+      }),
   );
   return {
     title: template.name,
@@ -195,9 +202,11 @@ export const templatePages: readonly Page[] = [
       delete: {
         needs: 'templates:delete',
         asks: 'delete this template and its history',
-        async run({ ask, params }) {
+        destroys: true,
+        async run({ ask, params }, given) {
+          requireTyped(given, (await ask(templateRoutes.get, { params })).name);
           await ask(templateRoutes.delete, { params });
-          return '/console/templates';
+          return { to: '/console/templates', said: 'The template is deleted.' };
         },
       },
     },

@@ -1,5 +1,5 @@
-// Undoes the send of a delayed mail: it is cancelled, leaves the thread, and is a draft. A claim for
-// delivery and an undo lock the deliveries, so one of both happens.
+// Undoes the send of a delayed mail: the mail is cancelled, leaves the thread, and is a draft. A
+// claim for delivery and an undo lock the deliveries, so one of both happens.
 //
 //   the mail was                          | after the undo
 //   --------------------------------------+--------------------------------------------------------

@@ -1,4 +1,4 @@
-// SQL on `delayed_drafts`: the drafts that an undo of a delayed mail makes. Rows only, no decisions.
+// SQL on `delayed_drafts`: drafts after the undo of a delayed mail. Rows only, no decisions.
 import { ownTables } from '../../../platform/store/own-tables.ts';
 
 export class DelayedRow {

@@ -1,0 +1,42 @@
+// What follows an action: the redirect with its toast, and the page of a secret that is shown for
+// ten minutes.
+import { findSecret, keepSecret, keepToast } from '../../../src/access/sessions/after-action.ts';
+import { withQuery } from '../api.ts';
+import { root } from '../browser-request.ts';
+import { html } from '../html.ts';
+import type { Asked, Done, View } from '../page.ts';
+import { copy } from '../parts/copy.ts';
+
+/** Keeps the toast and the secret of an action. Returns the path to go on to. */
+export async function goOn(
+  { app, session }: Asked,
+  { to, said, undo, secret }: Done,
+): Promise<string> {
+  const { token } = session;
+  if (said !== undefined) await keepToast(app, token, { said, ...(undo && { undo }) });
+  if (!secret) return to;
+  const { pathname, searchParams } = new URL(to, 'http://console.invalid');
+  searchParams.set('once', await keepSecret(app, token, secret));
+  return `${pathname}?${searchParams}`;
+}
+
+/** Returns the page of the secret that a query names; null without such a secret. */
+export async function secretIn({
+  app,
+  session,
+  path,
+  query,
+  formToken,
+}: Asked): Promise<View | null> {
+  const { once: id, ...rest } = query;
+  const secret = id === undefined ? null : await findSecret(app, session.token, id);
+  if (!secret) return null;
+  const next = withQuery(`${root}${path}`, rest);
+  const body = html`<section class="card secret"><div class="in">
+    <p>This is shown for ten minutes, to you alone, and never again. Keep it now.</p>
+    ${secret.fields.map(({ label, value }) => html`<div class="field"><span>${label}</span>${copy(value)}</div>`)}
+    <form method="post" action=${`${root}/seen`}><input type="hidden" name="_form" value=${formToken} />
+      <input type="hidden" name="id" value=${id} /><input type="hidden" name="next" value=${next} />
+      <button class="btn first">I have it</button></form></div></section>`;
+  return { title: secret.title, body };
+}

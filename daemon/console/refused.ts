@@ -1,0 +1,65 @@
+// Pages after a refusal: the page comes back with the typed values, the sentence above, and the
+// fault at the field (parts/typed.ts).
+import type { AskRoute } from '../http/faces.ts';
+import { type Download, type Refusal, refusalOf } from './api.ts';
+import { together } from './html.ts';
+import type { Asked, Form, Outcome, Page, View } from './page.ts';
+import { problemOf } from './parts/written.ts';
+
+/** Statuses of answers to a query that a person can mend. */
+const ofInput: readonly number[] = [400, 422];
+
+function withProblem(view: View, refusal: Refusal): View {
+  const body = together(problemOf(refusal), view.body);
+  return { ...view, body, status: refusal.status, refusal };
+}
+
+/** Runs an action. If the API refuses it, the page of the form comes back. */
+export async function refusedView(
+  page: Page,
+  asked: Asked,
+  act: () => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await act();
+  } catch (error) {
+    const refusal = refusalOf(error);
+    const view = await page.show(asked).catch(() => null);
+    if (view === null || 'bytes' in view) throw refusal;
+    return withProblem(view, refusal);
+  }
+}
+
+/** Returns the names in the query of a request that are refused and that the visitor typed. */
+function wrongIn({ fields }: Refusal, query: object, typed: Form): string[] {
+  const given = Object.entries(query).filter(([name, value]) => value && typed[name] === value);
+  const names = given.map(([name]) => name);
+  const faulty = names.filter((name) => Object.hasOwn(fields, name));
+  return faulty.length > 0 ? faulty : names;
+}
+
+/**
+ * Shows a page. After a refusal of typed values a route is asked again without these values, so
+ * that the page stands beside the fault.
+ */
+export async function showLeniently(page: Page, asked: Asked): Promise<View | Download> {
+  const refusals: Refusal[] = [];
+  const ask: AskRoute = async (way, input = {}) => {
+    try {
+      return await asked.ask(way, input);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      const { query = {} } = input;
+      const wrong = wrongIn(refusal, query, asked.query);
+      if (way.method !== 'GET' || !ofInput.includes(refusal.status) || wrong.length === 0) {
+        throw error;
+      }
+      refusals.push(refusal);
+      const rest = Object.entries(query).filter(([name]) => !wrong.includes(name));
+      return ask(way, { ...input, query: Object.fromEntries(rest) });
+    }
+  };
+  const view = await page.show({ ...asked, ask });
+  const [refusal] = refusals;
+  return refusal && !('bytes' in view) ? withProblem(view, refusal) : view;
+}

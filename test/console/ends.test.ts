@@ -1,0 +1,44 @@
+// How actions end: whatever changed something ends in a redirect, so a reload repeats nothing; and
+// whatever destroys something asks first, or says how to take it back.
+import { describe, expect, it } from 'vitest';
+import { every, run } from './every-action.ts';
+
+/** Routes that only look, though their method is POST; and dry runs. */
+const looks = /\/(?:render|preview|estimate|search)\b|^POST .*\/imports?$/;
+const dryRuns = ['/extensions/:id preview', '/blocks/import preview', '/contacts/import preview'];
+
+/** Routes that destroy something, besides those of DELETE. */
+const destroying = /^DELETE |\/(?:rotate-secret|discard)$|(?:api-keys|installations)\/.*\/rotate$/;
+
+/** Pages before a redraw. */
+const later = /^\/mailboxes\b/;
+
+describe('an action', () => {
+  it('that changed something ends in a redirect', async () => {
+    const repeated: string[] = [];
+    let changing = 0;
+    for (const { name, action } of every) {
+      const { routes, end } = await run(action);
+      const hasChanged = routes.some((route) => !route.startsWith('GET ') && !looks.test(route));
+      if (!hasChanged || dryRuns.includes(name)) continue;
+      changing += 1;
+      if (typeof end === 'object' && end !== null && !('to' in end)) repeated.push(name);
+    }
+    expect(repeated.filter((name) => !later.test(name))).toEqual([]);
+    expect(changing).toBeGreaterThan(60);
+  });
+
+  it('that destroys something asks first, or its toast takes it back', async () => {
+    const silent: string[] = [];
+    let destroyed = 0;
+    for (const { name, action } of every) {
+      const { routes, end } = await run(action);
+      if (!routes.some((route) => destroying.test(route))) continue;
+      destroyed += 1;
+      const isUndone = typeof end === 'object' && end !== null && 'to' in end && end.undo;
+      if (!action.destroys && !isUndone) silent.push(name);
+    }
+    expect(silent.filter((name) => !later.test(name))).toEqual([]);
+    expect(destroyed).toBeGreaterThan(15);
+  });
+});
