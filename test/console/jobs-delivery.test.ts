@@ -3,6 +3,7 @@
 import axe from 'axe-core';
 import type { Browser as Chromium, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listKeys } from '../../src/access/keys/keys.ts';
 import { send } from '../support/delivery.ts';
 import { chromiumPath, openPage, startChromium } from './chromium.ts';
 import { browserOf, makePerson } from './persons.ts';
@@ -76,6 +77,46 @@ describe.skipIf(path === null)(
       await expectNoBarrier(stranger.page);
       expect(clicks).toBeLessThanOrEqual(12);
       expect([faults, stranger.faults]).toEqual([[], []]);
+    });
+
+    it('makes a read-only key in at most five clicks', async () => {
+      const { page } = await signedIn();
+      let clicks = await press(
+        page.getByRole('link', { name: 'API keys' }),
+        page.getByRole('textbox', { name: 'Name', exact: true }),
+      );
+      await page.keyboard.type('Reports');
+      await expectNoBarrier(page);
+      clicks += await press(
+        page.getByText('Read only', { exact: true }).last(),
+        page.getByRole('button', { name: 'Make the key' }),
+      );
+      await expect.poll(() => page.locator('main').textContent()).toMatch(/svc_live_\w{38}/);
+      const { app, operator } = world.test;
+      const { items } = await listKeys(app, operator, { page: 1, limit: 1 });
+      expect(items[0]?.roleName).toBe('viewer');
+      expect(clicks).toBeLessThanOrEqual(5);
+    });
+
+    it('edits a template with its preview beside in at most five clicks', async () => {
+      await world.api('POST', '/v1/templates', {
+        name: 'Order confirmed',
+        slug: 'order',
+        subject: 'Your order',
+        html: '<p>Thank you</p>',
+      });
+      const { page, faults } = await signedIn();
+      let clicks = await press(
+        page.getByRole('link', { name: 'Templates & brand' }),
+        page.getByRole('link', { name: 'Order confirmed' }),
+        page.getByRole('link', { name: 'Files' }),
+        page.getByRole('link', { name: 'body.html' }),
+      );
+      await page.getByLabel('Content').fill('<p>Thank you, Mia</p>');
+      clicks += await press(page.getByRole('button', { name: 'Show it' }));
+      const mail = page.frameLocator('iframe').locator('body');
+      await expect.poll(() => mail.textContent()).toContain('Thank you, Mia');
+      expect([clicks <= 5, faults]).toEqual([true, []]);
     });
 
     it('has no barrier in Reports, Changes and Organization, wide and narrow', async () => {

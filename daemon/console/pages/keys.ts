@@ -4,9 +4,10 @@ import { keyRoutes } from '../../../src/access/keys/routes.ts';
 import type { ApiKey } from '../../../src/access/keys/schema.ts';
 import { everyPermission, type PermissionMap } from '../../../src/core/api/permission.ts';
 import type { KeyConstraints } from '../../../src/core/api/route.ts';
-import { roles } from '../../../src/core/config/roles.ts';
+import type { Role } from '../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Done, Form, Page, View } from '../page.ts';
+import { card } from '../parts/card.ts';
 import { confirmed } from '../parts/confirm.ts';
 import { facts, inWords } from '../parts/facts.ts';
 import { addressesIn, choice, field, form } from '../parts/form.ts';
@@ -15,6 +16,18 @@ import { table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
 import { written } from '../parts/written.ts';
 import { state } from '../states.ts';
+
+/** Roles as cards: a word, and what a program with the key may do. The most usual stand first. */
+const roleCards: Readonly<Record<Role, readonly [word: string, may: string]>> = {
+  sender: ['Send mail', 'sends single mails and follows them, with templates'],
+  viewer: ['Read only', 'sees everything, changes and sends nothing'],
+  support: ['Inbox', 'reads and answers mailboxes, sees contacts'],
+  editor: ['Campaigns', 'campaigns, templates, brands and contacts'],
+  analyst: ['Figures', 'sees figures and campaigns, no addresses'],
+  developer: ['Build', 'everything but keys, people and the organization'],
+  admin: ['Manage', 'everything, but makes no owner'],
+  owner: ['Own', 'everything'],
+};
 
 const constraintFields = {
   senders: 'From addresses that it may use',
@@ -31,6 +44,12 @@ function once({ id, key, name }: ApiKey): Done {
     to: `/console/keys/${id}`,
     secret: { title: `The key of ${name ?? 'a program'}`, fields },
   };
+}
+
+/** Returns what a key may do, in words; the role of the API stands on hover. */
+function roleWord(name: string): Part {
+  const known = Object.entries(roleCards).find(([role]) => role === name);
+  return known ? html`<span title=${name}>${known[1][0]}</span>` : 'Single permissions';
 }
 
 /** Returns the permissions that are ticked in a form. */
@@ -63,14 +82,17 @@ function constraintInputs(given: Form): Part {
 function newKey(asked: Asked, given: Form): Part {
   const tick = (permission: string) =>
     html`<label><span><input type="checkbox" name=${permission} value="1" checked=${given[permission] === '1'} /> ${permission}</span></label>`;
+  const chosen = given['role'] ?? 'sender';
+  const draw = ([role, [word, may]]: [string, readonly [string, string]]) =>
+    html`<label class="pick"><input type="radio" name="role" value=${role} checked=${role === chosen} /> <span><b>${word}</b> <small title=${role}>${may}</small></span></label>`;
   return form(
     asked,
     'make',
     'Make the key',
     html`
     ${field({ name: 'name', label: 'Name', value: given['name'], isRequired: true })}
-    ${choice({ name: 'role', label: 'Role; with ticked permissions it has those instead', options: roles, value: given['role'] ?? 'sender' })}
-    <details><summary>Single permissions</summary><div class="ticks">${everyPermission().map(tick)}</div></details>
+    <fieldset><legend>What may it do?</legend><div class="roles">${Object.entries(roleCards).map(draw)}</div></fieldset>
+    <details><summary>Single permissions in place of these</summary><div class="ticks">${everyPermission().map(tick)}</div></details>
     <details><summary>Limits of its use</summary>
       ${choice({ name: 'mode', label: 'A test key reaches only simulators and local mailboxes', options: ['live', 'test'], value: given['mode'] })}
       ${choice({ name: 'owner', label: 'Held by', options: ['service', 'person'], value: given['owner'] })}
@@ -96,17 +118,23 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
           ({ id, name, start }) =>
             html`${link(`/keys/${id}`, name ?? start)} <code>${start}…</code>`,
         ],
-        ['Role', ({ roleName }) => roleName],
+        ['May', ({ roleName }) => roleWord(roleName)],
         ['Status', ({ isActive }) => state(isActive ? 'active' : 'disabled')],
         ['Last used', ({ lastUsedAt }) => (lastUsedAt ? time(lastUsedAt) : 'never')],
         ['Expires', ({ expiresAt }) => (expiresAt ? time(expiresAt) : 'never')],
       ],
       'There is no key.',
     ),
-    may('keys:write') && html`<h2>Make a key</h2>`,
-    may('keys:write') && newKey(asked, given),
+    may('keys:write') && card('Make a key', newKey(asked, given), { id: 'make' }),
   );
-  return { title: 'API keys', body, command: 'svc keys list', request: 'GET /v1/api-keys' };
+  return {
+    title: 'API keys',
+    below: 'Programs use the service with a key. Its text is shown once.',
+    actions: may('keys:write') && html`<a class="btn" href="#make">Make a key</a>`,
+    body,
+    command: 'svc keys list',
+    request: 'GET /v1/api-keys',
+  };
 }
 
 async function make({ ask }: Asked, given: Form): Promise<Done> {

@@ -12,7 +12,7 @@ import { filters } from '../parts/filter-row.ts';
 import { button, choice, field, form } from '../parts/form.ts';
 import { link } from '../parts/link.ts';
 import { table } from '../parts/table.ts';
-import { time } from '../parts/times.ts';
+import { counted, percent, time } from '../parts/times.ts';
 import { written } from '../parts/written.ts';
 import { state } from '../states.ts';
 
@@ -99,6 +99,20 @@ function changes(asked: Asked, endpoint: Webhook, given: Form): Part {
   );
 }
 
+type Stats = Awaited<ReturnType<typeof webhookRoutes.stats.run>>;
+type Deliveries = Awaited<ReturnType<typeof webhookRoutes.deliveries.run>>;
+
+/** Says how many events arrived, and why the last failed one did not. */
+function success({ daily }: Stats, { items }: Deliveries): Part {
+  const sum = (name: 'delivered' | 'exhausted') => daily.reduce((all, day) => all + day[name], 0);
+  const [delivered, exhausted] = [sum('delivered'), sum('exhausted')];
+  const ended = delivered + exhausted;
+  if (ended === 0) return html`<p class="soft">No event was posted in this time.</p>`;
+  const failed = items.find(({ lastError }) => lastError !== null);
+  return html`<p><b>${percent(delivered / ended)}</b> of ${counted(ended)} events arrived.
+    ${failed && html`The last trouble, ${time(failed.createdAt)}: ${failed.lastError} ${link(`/webhooks/${failed.endpointId}/${failed.id}`, 'See the answers')}.`}</p>`;
+}
+
 async function one(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
   const { ask, params } = asked;
   const { status, eventType, since, page, period } = asked.query;
@@ -117,6 +131,7 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
       ['Id', 'id'],
     ]),
     changes(asked, endpoint, given),
+    success(stats, deliveries),
     columnChart({
       title: 'Events by day',
       columns: stats.daily.map(({ date, delivered, exhausted }) => ({

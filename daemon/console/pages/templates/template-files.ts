@@ -1,9 +1,10 @@
 // The files of a template, in a plain text editor. A save is a commit on top of the revision that
 // was read. If a different change came first, the save is refused, and the typed text stays in the
 // editor.
+import { templateRoutes } from '../../../../src/content/templates/routes.ts';
 import { workspaceRoutes } from '../../../../src/content/templates/workspace/routes.ts';
 import type { WorkspaceView } from '../../../../src/content/templates/workspace/schema.ts';
-import { withQuery } from '../../api.ts';
+import { refusalOf, withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
 import { confirmed } from '../../parts/confirm.ts';
@@ -73,29 +74,46 @@ async function files(asked: Asked): Promise<View> {
   };
 }
 
+/** Draws the mail as the edited files make it, or the reason why they make none. */
+async function preview(asked: Asked): Promise<Part> {
+  const { ask, params } = asked;
+  try {
+    const body = { draft: true };
+    const { subject, preheader, warnings } = await ask(templateRoutes.render, { params, body });
+    return html`<section aria-label="The mail as edited"><h2>${subject}</h2><p class="note">${preheader}</p>
+      <iframe class="preview light" sandbox="" title="The mail as edited" src=${`/console${ownPath(asked)}/look?draft=1`}></iframe>
+      ${warnings.length > 0 && html`<ul>${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`}</section>`;
+  } catch (error) {
+    return html`<section aria-label="The mail as edited"><p class="problem" role="status">${refusalOf(error).message}</p></section>`;
+  }
+}
+
 async function editor(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
   const { ask, may, params, query } = asked;
   const path = query['path'] ?? '';
   const view = await ask(workspaceRoutes.show, { params });
   const content = given['content'] ?? (Object.hasOwn(view.files, path) ? view.files[path] : '');
+  const isMail = Object.keys(view.files).some((name) => name.startsWith('body.'));
   const body = together(
     problem,
     problem &&
       html`<p class="note">Your text is below. The file itself: ${link(editorOf(asked, path), path)}. Save again to put yours in its place.</p>`,
-    may('templates:write')
-      ? form(
-          asked,
-          'save',
-          'Save as a commit',
-          html`${guard(asked, view)}
-        ${field({ name: 'content', label: 'Content', type: 'textarea', value: content, rows: 24 })}
+    html`<div class="beside">${
+      may('templates:write')
+        ? form(
+            asked,
+            'stage',
+            'Show it',
+            html`${guard(asked, view)}
+        ${field({ name: 'content', label: 'Content', type: 'textarea', value: content, rows: 24, hint: 'Shown beside, and kept; sends change once it is saved and published' })}
         ${messageField}`,
-          [
-            { action: 'stage', label: 'Keep without a commit' },
-            { action: 'remove', label: 'Remove the file' },
-          ],
-        )
-      : html`<pre>${content}</pre>`,
+            [
+              { action: 'save', label: 'Save as a version' },
+              { action: 'remove', label: 'Remove the file' },
+            ],
+          )
+        : html`<pre>${content}</pre>`
+    }${isMail && (await preview(asked))}</div>`,
     html`<p>${link(`${ownPath(asked)}/files`, 'All files')} ${link(`${ownPath(asked)}/render?draft=1`, 'Render the files as edited')}</p>`,
   );
   return { title: path || 'New file', body };
@@ -122,12 +140,13 @@ async function commit({ ask, params }: Asked, given: Form, revision = given['rev
 }
 
 /** Returns an action on the text in the editor. */
-const edited = (act: (asked: Asked, given: Form) => Promise<unknown>) =>
+const edited = (act: (asked: Asked, given: Form) => Promise<unknown>, staysHere = false) =>
   written(
     'templates:write',
     async (asked, given) => {
       await act(asked, given);
-      return `/console${ownPath(asked)}/files`;
+      const { query, path } = asked;
+      return `/console${staysHere ? editorOf(asked, query['path'] ?? path) : `${ownPath(asked)}/files`}`;
     },
     editor,
   );
@@ -167,7 +186,7 @@ export const filePages: readonly Page[] = [
       }),
       stage: edited(async (asked, given) => {
         await stage(asked, given, given['content'] ?? '');
-      }),
+      }, true),
       remove: edited(async (asked, given) => {
         await stage(asked, given, null);
       }),

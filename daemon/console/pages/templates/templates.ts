@@ -96,8 +96,8 @@ async function one(asked: Asked): Promise<View> {
   const own = ownPath(asked);
   const body = together(
     html`<nav class="tabs" aria-label="Views of the template">
-      ${link(`${own}/files`, 'files')} ${link(`${own}/history`, 'history')}
-      ${link(`${own}/changes`, 'unpublished changes')} ${link(`${own}/render${template.version === null ? '?draft=1' : ''}`, 'render')}
+      ${link(`${own}/files`, 'Files')} ${link(`${own}/history`, 'History')}
+      ${link(`${own}/changes`, 'Unpublished changes')} ${link(`${own}/render${template.version === null ? '?draft=1' : ''}`, 'Preview')}
     </nav>`,
     may('templates:write') &&
       html`<div class="row">
