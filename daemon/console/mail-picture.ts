@@ -7,7 +7,7 @@ import { html, type Part } from './html.ts';
 import { inWords } from './parts/facts.ts';
 
 /** Characters of HTML or text on a page. */
-const mostShown = 1_000_000;
+export const mostShown = 1_000_000;
 
 interface Places {
   /** Path of the page that shows only the HTML. */

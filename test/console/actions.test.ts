@@ -322,6 +322,14 @@ describe('an action of the console', () => {
     const { to: thread } = await act(`${box}/new`, 'send', mail);
     const path = thread.replace('/console', '/v1');
     await act(thread, 'reply', { text: 'More' });
+    await act(thread, 'undo');
+    const threadOf = async () => await api('GET', path);
+    expect(await threadOf()).toMatchObject({ hasDraft: true });
+    await act(thread, 'replyDone', { text: 'The last word' });
+    expect(await threadOf()).toMatchObject({ folder: 'archive' });
+    await act(thread, 'change', { folder: 'inbox', read: 'false' });
+    await act(thread, 'opened');
+    expect(await threadOf()).toMatchObject({ folder: 'inbox', read: true });
     await act(thread, 'keep', { text: 'Later' });
     await act(thread, 'forward', { to: 'delivered@simulator.test', comment: 'See below' });
     await act(thread, 'note', { body: 'A note' });
@@ -332,7 +340,7 @@ describe('an action of the console', () => {
     expect(await api('GET', path)).toMatchObject({ labels: ['urgent'] });
     await act(thread, 'unlabel', { label: 'urgent' });
     await act(thread, 'change', { starred: 'true' });
-    const until = { snooze: 'until tomorrow, 8:00' };
+    const until = { snooze: 'Tomorrow, 8:00' };
     const snoozed = await browser.post(thread, { _action: 'change', ...until });
     expect(snoozed.status).toBe(303);
     const standing = await api('GET', path);

@@ -1,7 +1,7 @@
 // Small comforts: every page works without them. An open page follows changes (data-live). A click
 // copies a code block. Keys move through mail: j and k go down and up, Enter opens, / searches, u
 // goes back.
-const rows = () => [...document.querySelectorAll('tbody tr')];
+const rows = () => [...document.querySelectorAll('tbody tr, a.th')];
 let at = -1;
 
 function select(next) {
@@ -9,7 +9,7 @@ function select(next) {
   if (all.length === 0) return;
   at = Math.max(0, Math.min(all.length - 1, next));
   for (const [index, row] of all.entries()) row.classList.toggle('selected', index === at);
-  const link = all[at].querySelector('a');
+  const link = all[at].matches('a') ? all[at] : all[at].querySelector('a');
   if (link) link.focus();
 }
 
@@ -44,7 +44,7 @@ document.addEventListener('keydown', (event) => {
     event.preventDefault();
   } else if (key === 'u') history.back();
   else if (key === 'r') {
-    const answer = document.querySelector('form.fields [name=text]');
+    const answer = document.querySelector('form:is(.reply, .fields) [name=text]');
     if (answer) answer.focus();
     event.preventDefault();
   } else if (/^[a-z]$/.test(key)) document.querySelector(`[data-key=${key}]`)?.click();
@@ -59,6 +59,66 @@ document.addEventListener('click', async (event) => {
   block.classList.add('done');
   block.setAttribute('aria-label', 'Copied');
 });
+
+// A saved answer fills the box in place of a new page.
+document.addEventListener('click', (event) => {
+  const saved = event.target instanceof Element && event.target.closest('a[data-fill]');
+  const box = saved && document.querySelector('form.reply [name=text]');
+  if (!box) return;
+  event.preventDefault();
+  box.value += saved.dataset.fill;
+  saved.closest('[popover]').hidePopover();
+  box.focus();
+});
+
+// Files of an answer go as a field of its form, which takes 2 MB.
+const attach = document.querySelector('[data-files]');
+const mostFileBytes = 1_400_000;
+
+function base64Of(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(reader.result.replace(/^[^,]*,/, '')));
+    reader.addEventListener('error', reject);
+    reader.readAsDataURL(file);
+  });
+}
+
+async function readFiles() {
+  const [chosen, field] = attach.querySelectorAll('input');
+  const files = [...chosen.files];
+  const isTooMuch = files.reduce((sum, { size }) => sum + size, 0) > mostFileBytes;
+  const read = isTooMuch ? [] : await Promise.all(files.map(base64Of));
+  const given = read.map((content, index) => ({ filename: files[index].name, content }));
+  field.value = given.length > 0 ? JSON.stringify(given) : '';
+  const names = files.map(({ name }) => name).join(', ');
+  attach.querySelector('span').textContent = isTooMuch ? 'More than 1.4 MB' : names || 'Attach';
+}
+
+attach?.querySelector('input').addEventListener('change', () => void readFiles());
+
+// An opened thread is read. Its answer is the page as it is then: list and tools are taken from it.
+const opened = document.querySelector('form[data-opens]');
+
+async function read() {
+  const body = new URLSearchParams(new FormData(opened));
+  const answer = await fetch(location.href, { method: 'POST', body });
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  for (const part of ['.list', '.tools']) {
+    const next = page.querySelector(part);
+    if (next) document.querySelector(part)?.replaceWith(next);
+  }
+}
+if (opened) void read();
+
+// A thread opens at its end: the decision on a proposal, or the newest mail.
+if (location.hash === '') {
+  const proposal = document.querySelector('.flow > .prop:last-child');
+  const newest = [...document.querySelectorAll('.flow > .mail[open]')].at(-1);
+  if (proposal) proposal.scrollIntoView({ block: 'end' });
+  else newest?.scrollIntoView({ block: 'nearest' });
+}
 
 // A toast goes after a while, unless a person is at it.
 const toast = document.querySelector('.toast');
@@ -102,7 +162,8 @@ function announce() {
 /** Returns the text of a content without the parts that `exchange` keeps: news and preview. */
 function textOf(content) {
   const parts = [...content.children].filter((one) => !one.matches('.news, [data-keep]'));
-  return parts.map((one) => one.outerHTML).join('');
+  // Details that a person opened are not news.
+  return parts.map((one) => one.outerHTML.replaceAll(' open=""', '')).join('');
 }
 
 /**

@@ -305,7 +305,7 @@ export interface Doorway<Answer = unknown>
 /**
  * Declares a route for faces in this process, such as commands and the console: it has no path over
  * HTTP, and no entry in the reference. A key that is bound to mailboxes reaches it only by the
- * right `any`.
+ * right `any`, or with `ofMailbox`: the parameter `id` is then a mailbox.
  */
 export function internalRoute<
   Answer,
@@ -315,6 +315,7 @@ export function internalRoute<
 >(definition: {
   name: string;
   permission: Right;
+  ofMailbox?: true;
   params?: Params;
   query?: Query;
   body?: Body;
@@ -324,9 +325,10 @@ export function internalRoute<
     request: RouteRequest<z.output<Params>, z.output<Query>, unknown, z.output<Body>>,
   ): Promise<Answer>;
 }): Doorway<Answer> {
-  const { name, body, takes } = definition;
+  const { name, body, takes, ofMailbox } = definition;
   const method = body || takes ? 'POST' : 'GET';
-  return { ...definition, method, path: `/internal/${name}` } as unknown as Doorway<Answer>;
+  const path = `${ofMailbox ? '/v1/mailboxes/{id}' : ''}/internal/${name}`;
+  return { ...definition, method, path } as unknown as Doorway<Answer>;
 }
 
 /** Declares a route; the dispatcher calls `run` only with input accepted by the schemas. */

@@ -3,7 +3,7 @@ import { area } from '../../core/api/area.ts';
 import { fileOutput } from '../../core/api/file-schema.ts';
 import { cursorPageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
-import type { Caller } from '../../core/api/route.ts';
+import { type Caller, internalRoute } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Extracts } from '../../mail/mime/extracts/extracts.ts';
 import { extractsOf } from '../../outbound/messages/expecting/extracts.ts';
@@ -12,7 +12,7 @@ import { ConflictError, ExternalServiceError } from '../../platform/errors.ts';
 import { getMailboxMessage, readMailboxAttachment } from './attachments.ts';
 import { addLabels, removeLabels } from './marks/labels.ts';
 import { createNote, deleteNote, listNotes, updateNote } from './marks/notes.ts';
-import { listThreadMessages } from './messages.ts';
+import { latestThreadMessages, listThreadMessages } from './messages.ts';
 import {
   addLabelsInput,
   attachmentPath,
@@ -38,6 +38,18 @@ import { deleteThread, getThread, listThreads, updateThread } from './threads.ts
 const at = area('mailboxes');
 const threadsPath = '/v1/mailboxes/{id}/threads';
 const path = `${threadsPath}/{threadId}` as const;
+
+const mostLatest = 20;
+
+/** The newest mails of a thread, oldest first: the console opens a thread at its end. */
+export const latestMessages = internalRoute({
+  name: 'latestThreadMessages',
+  permission: 'mailboxes:read',
+  ofMailbox: true,
+  params,
+  run: (app, { caller, params: { id, threadId } }) =>
+    latestThreadMessages(app, caller, id, threadId, mostLatest),
+});
 
 export const threadRoutes = {
   list: at.get(threadsPath, {

@@ -4,7 +4,7 @@ import type { ReplyResult, ShownDraft } from '../../../../src/inbox/replies/sche
 import { Refusal } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { drawMail, framedHtml } from '../../mail-picture.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
+import type { Asked, Done, Form, Page, View } from '../../page.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
 import { addressesIn, changedText, field, form } from '../../parts/form.ts';
@@ -16,17 +16,26 @@ import { written } from '../../parts/written.ts';
 const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/mailboxes/${params['id']}`;
 
-/** Redirects to the thread of a mail. Says if recipients were left out. */
-export function afterSend(asked: Asked, { status, threadId, skippedRecipients }: ReplyResult) {
+/** Seconds in which a send can be undone. */
+export const delaySeconds = 10;
+
+/** Goes on to the thread of a mail, with what happened and the way to undo it. */
+export function afterSend(asked: Asked, result: ReplyResult, to?: string): Done {
+  const { status, threadId, messageId, skippedRecipients } = result;
   const thread = threadId === null ? ownPath(asked) : `${ownPath(asked)}/threads/${threadId}`;
-  if (skippedRecipients.length === 0) return `/console${thread}`;
+  const leftOut = skippedRecipients.map(({ address, reason }) => `${address} (${reason})`);
+  const words = {
+    sent: `Sent. It leaves in ${delaySeconds} seconds.`,
+    proposed: 'A person has to approve it before it leaves.',
+    skipped: 'Nothing was sent.',
+  };
+  const rest = leftOut.length > 0 ? ` Left out: ${leftOut.join(', ')}.` : '';
+  const undo = { path: thread, action: 'undo', fields: { messageId: messageId ?? '' } };
   return {
-    title: status === 'skipped' ? 'Nothing was sent' : 'Sent, but not to all',
-    body: together(
-      html`<ul>${skippedRecipients.map(({ address, reason }) => html`<li>${address}: ${reason}</li>`)}</ul>`,
-      html`<p>${link(thread, 'Go on')}</p>`,
-    ),
-  } satisfies View;
+    to: to ?? `/console${thread}`,
+    said: words[status] + rest,
+    ...(messageId !== null && { undo }),
+  };
 }
 
 function fieldsOf(given: Form): Part {
@@ -62,8 +71,8 @@ function newMail(asked: Asked, given: Form, problem: Part = null): View {
   };
 }
 
-async function sendNew(asked: Asked, given: Form): Promise<string | View> {
-  const input = { params: asked.params, body: mailOf(given) };
+async function sendNew(asked: Asked, given: Form): Promise<Done> {
+  const input = { params: asked.params, body: { ...mailOf(given), delaySeconds } };
   return afterSend(asked, await asked.ask(answeringRoutes.send, input));
 }
 
@@ -148,7 +157,7 @@ async function save({ ask, params }: Asked, given: Form): Promise<ShownDraft> {
 const authorsOf = ({ from, replyTo }: ShownDraft) => JSON.stringify([from, replyTo]);
 
 /** Sends the mail that the page showed, with the text of the form. */
-async function sendKept(asked: Asked, given: Form): Promise<string | View> {
+async function sendKept(asked: Asked, given: Form): Promise<Done> {
   const kept = await asked.ask(answeringRoutes.getDraft, { params: asked.params });
   const saved = kept.digest === given['digest'] ? await save(asked, given) : null;
   if (saved === null || authorsOf(saved) !== authorsOf(kept)) {
@@ -158,7 +167,8 @@ async function sendKept(asked: Asked, given: Form): Promise<string | View> {
       '',
     );
   }
-  const body = { expectedUpdatedAt: saved.updatedAt, expectedDigest: saved.digest };
+  const { updatedAt: expectedUpdatedAt, digest: expectedDigest } = saved;
+  const body = { expectedUpdatedAt, expectedDigest, delaySeconds };
   return afterSend(
     asked,
     await asked.ask(answeringRoutes.sendDraft, { params: asked.params, body }),

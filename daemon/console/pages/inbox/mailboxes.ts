@@ -2,20 +2,19 @@
 // unsent mail. The first page of this file lists actions of keys.
 import { mailboxRoutes } from '../../../../src/identity/mailboxes/routes.ts';
 import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
-import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
-import type { Thread } from '../../../../src/inbox/threads/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
-import { filters } from '../../parts/filter-row.ts';
-import { choice, field, form } from '../../parts/form.ts';
+import { field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
 import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { draftPages } from './drafts.ts';
+import { mailList } from './list.ts';
+import { proposalsOf } from './proposals.ts';
 import { actionColumns, actionFilters } from './review.ts';
-import { folders, threadPages } from './thread.ts';
+import { threadPages } from './thread.ts';
 
 // Actions of keys and installations in a mailbox.
 
@@ -49,8 +48,6 @@ const activityPage: Page = {
     };
   },
 };
-
-const flags = ['true', 'false'];
 
 async function mailboxes(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { ask, query, may } = asked;
@@ -98,55 +95,6 @@ async function make({ ask }: Asked, { slug = '', domain = '', displayName = '' }
   return `/console/mailboxes/${id}`;
 }
 
-/** Draws the subject of a thread with marks for its states. */
-function subjectOf({ params }: Asked, thread: Thread): Part {
-  const { id, subject, preview, starred, read, hasAttachments, hasDraft, snoozedUntil } = thread;
-  const text = subject || '(no subject)';
-  return html`${starred && '★ '}${link(`/mailboxes/${params['id']}/threads/${id}`, read ? text : html`<strong>${text}</strong>`)}
-    ${!read && html` <span class="pill info">new</span>`} <small>${preview} ${hasAttachments && '(with attachments)'}
-    ${hasDraft && '(with a draft)'} ${snoozedUntil && html`(snoozed until ${time(snoozedUntil)})`}</small>`;
-}
-
-async function threads(asked: Asked): Promise<Part> {
-  const { ask, query, may, params } = asked;
-  const { folder, q, label, unread, starred, snoozed, after, before, cursor } = query;
-  const isSearch = [q, label, starred, snoozed, unread].some(Boolean);
-  const here = folder ?? (isSearch ? undefined : 'inbox');
-  // A snoozed thread has left the inbox until its time; a search and the filter find it.
-  const awake = here === 'inbox' && !isSearch ? 'false' : snoozed;
-  const wanted = { q, folder: here, label, unread, starred, snoozed: awake, after, before, cursor };
-  const found = await ask(threadRoutes.list, { params, query: wanted });
-  const at = `/mailboxes/${params['id']}`;
-  return together(
-    html`<nav class="tabs" aria-label="Folders">
-      ${folders.map((one) => html`<a href=${`/console${at}?folder=${one}`} aria-current=${one === here ? 'true' : undefined}>${one}</a>`)}
-      ${link(`${at}/drafts`, 'kept drafts')}
-      ${link(`${at}/activity`, 'activity of keys')}
-      ${may('mailboxes:send') && link(`${at}/new`, 'write a mail')}
-    </nav>`,
-    filters(html`
-      ${field({ name: 'q', label: 'Search', value: q, type: 'search', hint: 'words, "a phrase", from: subject: has:attachment' })}
-      ${choice({ name: 'folder', label: 'Folder', options: folders, value: folder })}
-      ${field({ name: 'label', label: 'Label', value: label })}
-      ${choice({ name: 'unread', label: 'Unread', options: flags, value: unread })}
-      ${choice({ name: 'starred', label: 'Starred', options: flags, value: starred })}
-      ${choice({ name: 'snoozed', label: 'Snoozed', options: flags, value: snoozed })}
-    `),
-    table(
-      asked,
-      found,
-      [
-        ['From', ({ from }) => from?.displayName || from?.address],
-        ['Subject', (thread) => subjectOf(asked, thread)],
-        ['Mails', ({ messageCount }) => messageCount],
-        ['Labels', ({ labels }) => labels.join(', ')],
-        ['Last', ({ lastActivityAt }) => time(lastActivityAt)],
-      ],
-      'No thread is here. Mail to an address of the mailbox arrives in its inbox.',
-    ),
-  );
-}
-
 export const mailboxPages: readonly Page[] = [
   {
     path: '/mailboxes',
@@ -161,11 +109,16 @@ export const mailboxPages: readonly Page[] = [
     needs: 'mailboxes:read',
     async show(asked) {
       const { ask, params } = asked;
-      const { slug, displayName } = await ask(mailboxRoutes.get, { params });
+      const [mailbox, proposals] = await Promise.all([
+        ask(mailboxRoutes.get, { params }),
+        proposalsOf(asked),
+      ]);
+      const waiting = new Set(proposals.map(({ threadId }) => threadId));
       return {
-        title: displayName || slug,
+        title: mailbox.displayName || mailbox.slug,
+        isBare: true,
         live: 'announce',
-        body: await threads(asked),
+        body: html`<div class="mailapp">${await mailList(asked, mailbox, waiting)}<p class="choose">Choose a thread to read it here.</p></div>`,
         command: `svc threads list ${params['id']}`,
         request: `GET /v1/mailboxes/${params['id']}/threads`,
       };

@@ -1,12 +1,11 @@
 // Proposals of keys that may only propose: the mail that would leave, and the decision of a person.
-import type { Doorway } from '../../../../src/core/api/route.ts';
 import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
 import type { MailboxAction, ShownAction } from '../../../../src/inbox/approvals/schema.ts';
 import { answeringRoutes } from '../../../../src/inbox/replies/routes.ts';
 import { downloadOf } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { drawMail, framedHtml } from '../../mail-picture.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
+import type { Asked, Done, Form, Page, View } from '../../page.ts';
 import { facts } from '../../parts/facts.ts';
 import { filters } from '../../parts/filter-row.ts';
 import { addressesIn, changedText, choice, field, form } from '../../parts/form.ts';
@@ -15,6 +14,8 @@ import { type Column, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
 import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
+import { delaySeconds } from './drafts.ts';
+import { decisionOn } from './proposals.ts';
 
 const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
 const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'];
@@ -24,9 +25,18 @@ const placeOf = ({ params }: Pick<Asked, 'params'>) => ({
   actionId: params['id'],
 });
 
+const typeWords: Readonly<Record<string, string>> = {
+  sendMessage: 'Mail',
+  reply: 'Answer',
+  forward: 'Forward',
+  label: 'Label',
+  move: 'Move',
+  note: 'Note',
+};
+
 const whatOf = ({ type, summary: { to, subject } }: MailboxAction) => {
   const recipients = Array.isArray(to) && to.length > 0 ? `to ${to.join(', ')}` : '';
-  return `${type} ${recipients} ${subject ? `“${subject}”` : ''}`.trim();
+  return `${typeWords[type] ?? type} ${recipients} ${subject ? `“${subject}”` : ''}`.trim();
 };
 
 export const actionColumns: readonly Column<MailboxAction>[] = [
@@ -59,64 +69,56 @@ async function list(asked: Asked): Promise<Part> {
   );
 }
 
-function decisions(asked: Asked, action: ShownAction, given: Form): Part {
-  const { may } = asked;
-  const { content } = action;
-  if (action.state !== 'proposed') return null;
-  const note = field({ name: 'note', label: 'Note', value: given['note'] });
-  const edited = content && {
+function changeForm(asked: Asked, { state: now, content }: ShownAction, given: Form): Part {
+  if (now !== 'proposed' || !content || !asked.may('mailboxes:send')) return null;
+  const edited = {
     to: given['to'] ?? content.to.join(', '),
     subject: given['subject'] ?? content.subject,
     text: given['text'] ?? content.text ?? '',
   };
-  return together(
-    may('mailboxes:send') && form(asked, 'approve', 'Approve: exactly this leaves', note),
-    may('mailboxes:write') && form(asked, 'reject', 'Reject', note),
-    may('mailboxes:send') &&
-      edited &&
-      html`<details><summary>Change it, then approve</summary>${form(
-        asked,
-        'edit',
-        'Approve the changed mail',
-        html`
-        ${field({ name: 'to', label: 'To', value: edited.to, isRequired: true })}
-        ${field({ name: 'subject', label: 'Subject', value: edited.subject })}
-        ${field({ name: 'text', label: 'Text', type: 'textarea', value: edited.text, rows: 10 })}
-        ${note}
-      `,
-      )}</details>`,
-  );
+  return html`<details class="fold" id="change"><summary><b>Change it, then approve</b></summary><div class="in">${form(
+    asked,
+    'edit',
+    'Approve the changed mail',
+    html`
+      ${field({ name: 'to', label: 'To', value: edited.to, isRequired: true })}
+      ${field({ name: 'subject', label: 'Subject', value: edited.subject })}
+      ${field({ name: 'text', label: 'Text', type: 'textarea', value: edited.text, rows: 10 })}
+      ${field({ name: 'note', label: 'Note', value: given['note'] })}
+    `,
+  )}</div></details>`;
 }
 
 async function one(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
   const action = await asked.ask(mailboxActionRoutes.get, { params: placeOf(asked) });
-  const { id, content, messageId, threadId, mailboxId } = action;
+  const { id, content, messageId, threadId, mailboxId, actor } = action;
+  const thread = `/mailboxes/${mailboxId}/threads/${threadId}`;
+  const isOpen = action.state === 'proposed';
   const body = together(
     problem,
-    html`<p>${state(action.state)} ${whatOf(action)}</p>`,
-    threadId !== null &&
-      html`<p>${link(`/mailboxes/${mailboxId}/threads/${threadId}`, 'Its thread')}</p>`,
-    messageId !== null && html`<p>${link(`/messages/${messageId}`, 'The message that left')}</p>`,
+    html`<p>${state(action.state)} ${threadId !== null && link(thread, 'Its thread')}
+      ${messageId !== null && link(`/messages/${messageId}`, 'The message that left')}</p>`,
+    isOpen && decisionOn(asked, action),
     content &&
       drawMail(content, {
         htmlPath: `/console${asked.path}/html`,
         filePath: (n) => `/console${asked.path}/files/${n}`,
       }),
-    decisions(asked, action, given),
+    changeForm(asked, action, given),
     facts(action, [
       ['By', 'actor.displayName'],
-      ['Type', 'type'],
       ['Since', 'createdAt'],
       ['Expires', 'expiresAt'],
-      ['Digest', 'digest'],
-      ['Digest as changed', 'editedDigest'],
       ['Decided by', 'decidedBy.displayName'],
       ['Decided', 'decidedAt'],
       ['Note', 'note'],
       ['Failed because', 'failure.message'],
+      ['Digest', 'digest'],
+      ['Digest as changed', 'editedDigest'],
     ]),
   );
-  return { title: 'Proposal', body, request: `GET /v1/mailboxes/${mailboxId}/actions/${id}` };
+  const title = isOpen ? `${actor.displayName ?? 'A key'} proposes a mail` : 'A proposal';
+  return { title, body, request: `GET /v1/mailboxes/${mailboxId}/actions/${id}` };
 }
 
 /** Returns the fields that a person changed. */
@@ -125,24 +127,40 @@ async function editsOf({ ask, params }: Asked, { to, subject = '', text = '' }: 
   return { to: addressesIn(to), subject, text: changedText(content?.text ?? null, text) };
 }
 
-const decide =
-  (way: Doorway, isEdited: boolean) =>
-  async (asked: Asked, given: Form): Promise<string> => {
+/** Approves a proposal: its mail leaves after some seconds, in which the send can be undone. */
+const approve =
+  (isEdited: boolean) =>
+  async (asked: Asked, given: Form): Promise<Done> => {
     const { note = '' } = given;
     const body = {
+      delaySeconds,
       ...(note !== '' && { note }),
       ...(isEdited && { edits: await editsOf(asked, given) }),
     };
-    await asked.ask(way, { params: placeOf(asked), body });
-    return '/console/review';
+    const params = placeOf(asked);
+    const done = await asked.ask(answeringRoutes.approve, { params, body });
+    const { messageId, threadId, mailboxId, failure } = done;
+    const thread = `/mailboxes/${mailboxId}/threads/${threadId}`;
+    if (messageId === null) {
+      return { to: `/console${asked.path}`, said: `Not sent: ${failure?.message ?? 'refused'}.` };
+    }
+    const undo = { path: thread, action: 'undo', fields: { messageId } };
+    const said = `Approved. It leaves in ${delaySeconds} seconds.`;
+    return { to: `/console${thread}`, said, undo };
   };
+
+async function reject(asked: Asked, { note = '' }: Form): Promise<Done> {
+  const body = { ...(note !== '' && { note }) };
+  await asked.ask(mailboxActionRoutes.reject, { params: placeOf(asked), body });
+  return { to: '/console/review', said: 'Rejected.' };
+}
 
 export const reviewPages: readonly Page[] = [
   {
     path: '/review',
     needs: 'mailboxes:read',
     show: async (asked) => ({
-      title: 'Review',
+      title: 'Approvals',
       live: 'announce',
       body: await list(asked),
       command: 'svc mailboxes review',
@@ -154,9 +172,9 @@ export const reviewPages: readonly Page[] = [
     needs: 'mailboxes:read',
     show: (asked) => one(asked),
     actions: {
-      approve: written('mailboxes:send', decide(answeringRoutes.approve, false), one),
-      edit: written('mailboxes:send', decide(answeringRoutes.approve, true), one),
-      reject: written('mailboxes:write', decide(mailboxActionRoutes.reject, false), one),
+      approve: written('mailboxes:send', approve(false), one),
+      edit: written('mailboxes:send', approve(true), one),
+      reject: written('mailboxes:write', reject, one),
     },
   },
   {
@@ -166,6 +184,12 @@ export const reviewPages: readonly Page[] = [
       const { content } = await asked.ask(mailboxActionRoutes.get, { params: placeOf(asked) });
       return framedHtml(content ?? { html: null });
     },
+  },
+  {
+    path: '/review/:mailboxId/:id/raw',
+    needs: 'mailboxes:read',
+    show: async (asked) =>
+      downloadOf(await asked.ask(mailboxActionRoutes.raw, { params: placeOf(asked) })),
   },
   {
     path: '/review/:mailboxId/:id/files/:n',

@@ -1,157 +1,196 @@
-// A thread: the mails with quoted text folded, attachments, labels, notes, an answer, a forward.
+// A thread beside the list of its mailbox: its actions, its mails with notes and proposals at their
+// place, and the answer below.
 import type { Doorway } from '../../../../src/core/api/route.ts';
+import { mailboxRoutes } from '../../../../src/identity/mailboxes/routes.ts';
 import { answeringRoutes } from '../../../../src/inbox/replies/routes.ts';
+import { undoRoutes } from '../../../../src/inbox/replies/undo/routes.ts';
 import {
   attachmentRoutes,
+  latestMessages,
   noteRoutes,
   threadRoutes,
 } from '../../../../src/inbox/threads/routes.ts';
-import type { Thread, ThreadMessage, ThreadNote } from '../../../../src/inbox/threads/schema.ts';
+import type { Thread } from '../../../../src/inbox/threads/schema.ts';
 import { messageRoutes } from '../../../../src/outbound/messages/routes.ts';
 import { dayIn, timeIn } from '../../../../src/platform/runtime/calendar.ts';
-import { downloadOf } from '../../api.ts';
-import { html, type Part, together } from '../../html.ts';
-import { framedHtml } from '../../mail-picture.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
+import { downloadOf, withQuery } from '../../api.ts';
+import { html, type Part } from '../../html.ts';
+import { framedHtml, mostShown } from '../../mail-picture.ts';
+import type { Asked, Done, Form, Page, View } from '../../page.ts';
 import { confirmed } from '../../parts/confirm.ts';
-import { addressesIn, button, field, form } from '../../parts/form.ts';
-import { link, titleOfMail } from '../../parts/link.ts';
+import { button, field, form, hidden } from '../../parts/form.ts';
+import { icon } from '../../parts/icon.ts';
+import { titleOfMail } from '../../parts/link.ts';
 import { time } from '../../parts/times.ts';
 import { written } from '../../parts/written.ts';
-import { messageState } from '../../states.ts';
-import { afterSend, keepDraft } from './drafts.ts';
+import { keepDraft } from './drafts.ts';
+import { listPath, listQuery, mailList } from './list.ts';
+import { flow, type Opened } from './mails.ts';
+import { proposalsOf } from './proposals.ts';
+import { forward, reply, replyDock, replyDone } from './reply.ts';
 
-export const folders = ['inbox', 'drafts', 'sent', 'archive', 'spam', 'trash'];
-/** Folders that mail is moved to by hand. */
-const places = ['inbox', 'archive', 'spam', 'trash'];
-const keys: Readonly<Record<string, string>> = { archive: 'e' };
-const snoozes = { 'in 3 hours': null, 'until tomorrow, 8:00': 1, 'for a week, until 8:00': 7 };
+/** Folders that mail is moved to by hand, with the names of the moves. */
+const moves = { inbox: 'Back to the inbox', archive: 'Done', spam: 'Spam', trash: 'Trash' };
+const moved = {
+  inbox: 'Back in the inbox.',
+  archive: 'Done.',
+  spam: 'Spam.',
+  trash: 'In the trash.',
+};
+type Place = keyof typeof moves;
+
+const snoozes = { 'In 3 hours': null, 'Tomorrow, 8:00': 1, 'In a week, 8:00': 7 };
 const hourMs = 3_600_000;
 const morning = 8 * 60;
-const longestWhole = 100_000;
+const mostDrafts = 100;
+/** Characters of the text of a mail on the page. */
+const longestText = 100_000;
 
-const ownPath = ({ path }: Asked) => `/console${path}`;
+/** Returns the path of the thread, with the list beside it as it is shown. */
+const ownPath = (asked: Asked) => withQuery(`/console${asked.path}`, listQuery(asked));
 
-function mail(asked: Asked, one: ThreadMessage, whole: string | null): Part {
-  const { params } = asked;
-  const { id, from, to, cc, createdAt, newContent, preview, origin, attachments, deliveries } = one;
-  const by = origin?.keyName ?? origin?.user;
-  const files = `/console/mailboxes/${params['id']}/files/${id}`;
-  return html`<article class="mail" id=${id}>
-    <p><span class="from">${from.name || from.email}</span> to ${to.map(({ email }) => email).join(', ')}
-      ${cc.length > 0 && `, copy to ${cc.map(({ email }) => email).join(', ')}`}
-      ${' '}${time(createdAt)} ${messageState(one, deliveries)} ${by && html`<small>by ${by}</small>`} ${link(`/messages/${id}`, 'details')}</p>
-    <pre>${whole ?? newContent ?? preview ?? ''}</pre>
-    ${whole === null && asked.may('messages:read') && html`<p><a href=${`${ownPath(asked)}?whole=${id}#${id}`}>Show quoted text and signature</a></p>`}
-    ${asked.may('messages:read') && html`<details><summary>As it looks</summary><iframe class="preview" sandbox="" title="The mail as HTML" loading="lazy" src=${`${ownPath(asked)}/messages/${id}/html`}></iframe></details>`}
-    ${attachments.length > 0 && html`<ul>${attachments.map(({ n, filename, contentType, size }) => html`<li><a href=${`${files}/${n}`}>${filename ?? '(no name)'}</a> (${contentType}, ${size.toLocaleString('en')} bytes)</li>`)}</ul>`}
-  </article>`;
+function tools(asked: Asked, { read, starred, folder, snoozedUntil }: Thread): Part {
+  const change = (label: Part, fields: Record<string, string>, key?: string) =>
+    button(asked, {
+      action: 'change',
+      label,
+      fields: { ...fields, was: folder },
+      look: 'plain',
+      ...(key !== undefined && { key }),
+    });
+  const to = (place: Place, shape: 'archive' | 'blocked' | 'trash' | 'inbox', key?: string) =>
+    place !== folder &&
+    change(html`${icon(shape)} <span class="lab">${moves[place]}</span>`, { folder: place }, key);
+  return html`<div class="tools">
+    <a class="btn plain" href=${listPath(asked)} aria-label="Back to the list">${icon('list')}</a>
+    ${to('archive', 'archive', 'e')}${folder !== 'inbox' && to('inbox', 'inbox')}
+    ${
+      snoozedUntil
+        ? change('End the snooze', { snooze: '' })
+        : html`<button type="button" class="btn plain" popovertarget="snooze" data-key="h" aria-keyshortcuts="h">${icon('clock')} <span class="lab">Snooze</span></button>`
+    }
+    <button type="button" class="btn plain" popovertarget="label" data-key="l" aria-keyshortcuts="l">${icon('label')} <span class="lab">Label</span></button>
+    <button type="button" class="btn plain" popovertarget="note" data-key="n" aria-keyshortcuts="n">${icon('note')} <span class="lab">Note</span></button>
+    <button type="button" class="btn plain" popovertarget="further" aria-label="More to do">…</button>
+    <div id="further" popover="auto" class="menu">
+      ${change(read ? 'Mark as unread' : 'Mark as read', { read: String(!read) }, 'm')}
+      ${change(starred ? 'Remove the star' : 'Star', { starred: String(!starred) }, 's')}
+      ${to('spam', 'blocked')}${to('trash', 'trash')}
+      ${folder === 'trash' && asked.may('mailboxes:delete') && confirmed(asked, { action: 'delete', label: 'Delete for good', question: 'Delete this thread?', goes: 'All its mails, notes and drafts go with it.' })}</div>
+    <div id="snooze" popover="auto"><h2>Snooze until</h2><p class="soft">The thread leaves the inbox and comes back unread.</p>
+      <div class="row">${Object.keys(snoozes).map((until) => change(until, { snooze: until }))}</div></div>
+    <div id="label" popover="auto"><h2>Add a label</h2>${form(asked, 'label', 'Add', field({ name: 'label', label: 'Label', isRequired: true }))}</div>
+    <div id="note" popover="auto"><h2>Note for your team</h2>${form(asked, 'note', 'Add the note', field({ name: 'body', label: 'Note', type: 'textarea', isRequired: true, rows: 3 }))}</div>
+    ${!read && opens(asked)}
+  </div>`;
 }
 
-function standing(asked: Asked, { read, starred, folder, snoozedUntil }: Thread): Part {
-  const change = (label: string, fields: Record<string, string>, key?: string) =>
-    button(asked, { action: 'change', label, fields, ...(key !== undefined && { key }) });
-  const to = places.filter((place) => place !== folder);
-  return html`<div class="row">
-    ${change(read ? 'Mark as unread' : 'Mark as read', { read: String(!read) }, 'm')}
-    ${change(starred ? 'Remove the star' : 'Star', { starred: String(!starred) }, 's')}
-    ${to.map((place) => change(`To ${place}`, { folder: place }, keys[place]))}
-    ${snoozedUntil && change('End the snooze', { snooze: '' })}
-    ${folder === 'trash' && asked.may('mailboxes:delete') && confirmed(asked, { action: 'delete', label: 'Delete for good', question: 'Delete this thread for good?', goes: 'Its mails, notes and drafts go. Nothing brings them back.' })}
-  </div>
-  ${!snoozedUntil && html`<details><summary>Snooze</summary><div class="row">${Object.keys(snoozes).map((until) => change(until, { snooze: until }))}</div></details>`}`;
+/** Draws the form that the script posts when the thread opens: a button without a script. */
+function opens(asked: Asked): Part {
+  return html`<form method="post" class="action" data-opens="">${hidden(asked, 'opened')}
+    <button class="btn plain">${icon('done')} <span class="lab">Mark as read</span></button></form>`;
 }
 
-function labels(asked: Asked, { labels: own }: Thread): Part {
+function about(asked: Asked, { labels, snoozedUntil, folder }: Thread): Part {
   const mayWrite = asked.may('mailboxes:write');
-  if (!mayWrite) return own.length > 0 && html`<p>Labels: ${own.join(', ')}</p>`;
-  return together(
-    own.length > 0 &&
-      html`<div class="row">${own.map((label) => button(asked, { action: 'unlabel', label: `Remove label ${label}`, fields: { label } }))}</div>`,
-    html`<details><summary>Add a label</summary>${form(asked, 'label', 'Add', field({ name: 'label', label: 'Label', isRequired: true }))}</details>`,
+  const label = (own: string) =>
+    mayWrite
+      ? button(asked, {
+          action: 'unlabel',
+          label: html`${own} ✕<span class="sr">, remove the label</span>`,
+          fields: { label: own },
+          look: 'tag',
+        })
+      : html`<span class="tag">${own}</span>`;
+  return html`<p class="about">${folder !== 'inbox' && html`<span>${moves[folder as Place] ?? folder}</span>`}
+    ${snoozedUntil && html`<span>Snoozed until ${time(snoozedUntil)}</span>`}</p>
+    ${labels.length > 0 && html`<div class="about">${labels.map(label)}</div>`}`;
+}
+
+/** Reads the open mails: the newest, the last received mail, and the mail of the query. */
+async function openedOf(
+  { ask, may, query }: Asked,
+  mails: readonly { id: string; direction: string }[],
+): Promise<Opened[]> {
+  if (!may('messages:read')) return [];
+  const ids = mails.map(({ id }) => id);
+  const question = mails.findLast(({ direction }) => direction === 'inbound')?.id;
+  const whole = query['whole'];
+  const asked = [ids.at(-1), question, whole];
+  const wanted = new Set(asked.filter((id) => id !== undefined && ids.includes(id)));
+  return Promise.all(
+    [...wanted].map(async (id = '') => {
+      const { text, html: source } = await ask(messageRoutes.email, { params: { id } });
+      return { id, text: text?.slice(0, longestText) ?? '', hasHtml: Boolean(source) };
+    }),
   );
 }
 
-function notesOf(asked: Asked, notes: readonly ThreadNote[]): Part {
-  return together(
-    html`<h2>Notes</h2>`,
-    notes.map(
-      ({ id, author, body, createdAt }) =>
-        html`<div class="mail"><p>${author.displayName} ${time(createdAt)}
-          ${asked.may('mailboxes:delete') && confirmed(asked, { action: 'forget', label: 'Delete the note', question: 'Delete this note?', goes: 'Nothing brings it back.', fields: { id }, look: 'plain' })}</p><pre>${body}</pre></div>`,
-    ),
-    asked.may('mailboxes:write') &&
-      form(
-        asked,
-        'note',
-        'Add the note',
-        field({ name: 'body', label: 'Note', type: 'textarea', isRequired: true, rows: 2 }),
-      ),
-  );
+/** Returns the mails to show: the newest, or a page from the beginning. */
+async function mailsOf({ ask, params, query }: Asked) {
+  const from = query['from'];
+  if (from === undefined) return { mails: await ask(latestMessages, { params }), next: null };
+  const wanted = { limit: 50, cursor: from === 'first' ? undefined : from };
+  const page = await ask(threadRoutes.messages, { params, query: wanted });
+  return { mails: page.items, next: page.nextCursor };
 }
 
-function answer(asked: Asked, last: ThreadMessage | undefined, given: Form): Part {
-  if (!asked.may('mailboxes:send') || last === undefined) return null;
-  const own = html`<input type="hidden" name="messageId" value=${given['messageId'] ?? last.id} />`;
-  const keep = [{ action: 'keep', label: 'Keep as a draft' }];
-  return together(
-    html`<h2>Reply</h2>`,
-    form(
-      asked,
-      'reply',
-      'Reply',
-      html`${own}
-        ${field({ name: 'text', label: 'Text', type: 'textarea', value: given['text'], isRequired: true, rows: 8 })}
-        <label><span><input type="checkbox" name="all" value="1" checked=${given['all'] === '1'} /> to all</span></label>`,
-      asked.may('mailboxes:write') ? keep : [],
-    ),
-    html`<h2>Forward</h2>`,
-    form(
-      asked,
-      'forward',
-      'Forward',
-      html`${own}
-        ${field({ name: 'to', label: 'To', value: given['to'], isRequired: true })}
-        ${field({ name: 'comment', label: 'Text above it', type: 'textarea', value: given['comment'], rows: 2 })}`,
-    ),
-  );
-}
-
-/** Returns the whole text of a mail of the thread. */
-async function wholeText({ ask, query }: Asked, mails: readonly ThreadMessage[]) {
-  const id = query['whole'];
-  if (!mails.some((one) => one.id === id)) return null;
-  const { text } = await ask(messageRoutes.email, { params: { id } });
-  return text?.slice(0, longestWhole) ?? '';
+async function draftsOf({ ask, params: { id: mailboxId } }: Asked, { hasDraft, id }: Thread) {
+  if (!hasDraft) return [];
+  const params = { id: mailboxId };
+  const query = { limit: mostDrafts };
+  const { items } = await ask(answeringRoutes.listDrafts, { params, query });
+  return items.filter(({ threadId }) => threadId === id);
 }
 
 async function thread(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
-  const { ask, may, params, query } = asked;
-  const [about, { items, nextCursor }, notes] = await Promise.all([
+  const { ask, may, params } = asked;
+  const [own, { mails, next }, { items: notes }, mailbox, proposals] = await Promise.all([
     ask(threadRoutes.get, { params }),
-    ask(threadRoutes.messages, { params, query: { limit: 50, cursor: query['cursor'] } }),
+    mailsOf(asked),
     ask(noteRoutes.list, { params }),
+    ask(mailboxRoutes.get, { params: { id: params['id'] } }),
+    proposalsOf(asked),
   ]);
-  const whole = may('messages:read') ? await wholeText(asked, items) : null;
-  const last = items.findLast(({ direction }) => direction === 'inbound') ?? items.at(-1);
-  const body = together(
-    problem,
-    may('mailboxes:write') && standing(asked, about),
-    about.snoozedUntil && html`<p>Snoozed until ${time(about.snoozedUntil)}</p>`,
-    labels(asked, about),
-    items.map((one) => mail(asked, one, one.id === query['whole'] ? whole : null)),
-    nextCursor &&
-      html`<p><a href=${`${ownPath(asked)}?cursor=${encodeURIComponent(nextCursor)}`}>More mails</a></p>`,
-    notesOf(asked, notes.items),
-    answer(asked, last, given),
-  );
+  const [drafts, opened, list] = await Promise.all([
+    draftsOf(asked, own),
+    openedOf(asked, mails),
+    mailList(asked, mailbox, new Set(proposals.map(({ threadId }) => threadId))),
+  ]);
+  const here = proposals.filter(({ threadId }) => threadId === own.id);
+  const last = mails.findLast(({ direction }) => direction === 'inbound') ?? mails.at(-1);
+  const path = (from: string) => withQuery(ownPath(asked), { from });
+  const older = own.messageCount - mails.length;
+  const isWhole = asked.query['from'] !== undefined;
+  const title = titleOfMail(own.subject);
+  const body = html`<div class="mailapp">${list}
+    <section class="read" aria-label="Thread"><header>${may('mailboxes:write') ? tools(asked, own) : html`<div class="tools"><a class="btn plain" href=${listPath(asked)}>Back to the list</a></div>`}
+      <h1>${title}</h1>${about(asked, own)}</header>
+      <div class="flow">${problem}
+        ${!isWhole && older > 0 && html`<p class="event"><a href=${path('first')}>${older} earlier mails</a></p>`}
+        ${flow(asked, { mails, notes: afterFirst(notes, mails, older > 0), drafts, opened })}
+        ${next && html`<p class="event"><a href=${path(next)}>Later mails</a></p>`}
+        ${here.map(({ part }) => part)}</div>
+      ${may('mailboxes:send') && last && (await replyDock(asked, given, { last, mailbox, isFirst: here.length === 0 }))}
+    </section></div>`;
   return {
-    title: titleOfMail(about.subject),
+    title,
+    isBare: true,
     live: 'announce',
     body,
     command: `svc threads show ${params['threadId']}`,
     request: `GET /v1/mailboxes/${params['id']}/threads/${params['threadId']}/messages`,
   };
+}
+
+/** Leaves out notes from before the first mail that is shown. */
+function afterFirst<Note extends { createdAt: string }>(
+  notes: readonly Note[],
+  [first]: readonly { createdAt: string }[],
+  isCut: boolean,
+): readonly Note[] {
+  if (!isCut || !first) return notes;
+  return notes.filter(({ createdAt }) => createdAt >= first.createdAt);
 }
 
 /** Returns the end of a snooze in the time zone of the organization; null without a snooze. */
@@ -163,31 +202,26 @@ function snoozeEnd({ now, timezone }: Asked, until: string): string | null {
   return new Date(timeIn(timezone, day, morning)).toISOString();
 }
 
-async function change(asked: Asked, { read, starred, folder, snooze }: Form): Promise<string> {
+async function change(asked: Asked, given: Form): Promise<string | Done> {
+  const { read, starred, folder, snooze, was = 'inbox' } = given;
+  const snoozedUntil = snooze === undefined ? undefined : snoozeEnd(asked, snooze);
   const body = {
     ...(read !== undefined && { read: read === 'true' }),
     ...(starred !== undefined && { starred: starred === 'true' }),
     ...(folder !== undefined && { folder }),
-    ...(snooze !== undefined && { snoozedUntil: snoozeEnd(asked, snooze) }),
+    ...(snoozedUntil !== undefined && { snoozedUntil }),
   };
   await asked.ask(threadRoutes.update, { params: asked.params, body });
-  return ownPath(asked);
+  const back = (said: string, fields: Record<string, string>) => ({
+    to: listPath(asked),
+    said,
+    undo: { path: asked.path, action: 'change', fields },
+  });
+  if (folder !== undefined) {
+    return back(moved[folder as Place] ?? 'Moved.', { folder: was, was: folder });
+  }
+  return snoozedUntil ? back('Snoozed.', { snooze: '' }) : ownPath(asked);
 }
-
-async function reply(asked: Asked, { messageId, text = '', all }: Form) {
-  const way = all === '1' ? answeringRoutes.replyAll : answeringRoutes.reply;
-  const params = { id: asked.params['id'], messageId };
-  return afterSend(asked, await asked.ask(way, { params, body: { text } }));
-}
-
-async function forward(asked: Asked, { messageId, to, comment = '' }: Form) {
-  const params = { id: asked.params['id'], messageId };
-  const body = { to: addressesIn(to), ...(comment !== '' && { text: comment }) };
-  return afterSend(asked, await asked.ask(answeringRoutes.forward, { params, body }));
-}
-
-const keep = (asked: Asked, { messageId = '', text = '' }: Form) =>
-  keepDraft(asked, { inReplyToMessageId: messageId, text });
 
 const onLabels =
   (way: Doorway) =>
@@ -196,6 +230,15 @@ const onLabels =
     return ownPath(asked);
   };
 
+const keep = (asked: Asked, { messageId = '', text = '' }: Form) =>
+  keepDraft(asked, { inReplyToMessageId: messageId, text });
+
+/** Undoes a send; its words are a draft of the thread then. */
+async function undo(asked: Asked, { messageId = '' }: Form): Promise<Done> {
+  await asked.ask(undoRoutes.cancel, { params: { id: messageId } });
+  return { to: ownPath(asked), said: 'Not sent: it is a draft.' };
+}
+
 export const threadPages: readonly Page[] = [
   {
     path: '/mailboxes/:id/threads/:threadId',
@@ -203,19 +246,28 @@ export const threadPages: readonly Page[] = [
     show: (asked) => thread(asked),
     actions: {
       change: { needs: 'mailboxes:write', run: change },
+      opened: {
+        needs: 'mailboxes:write',
+        async run(asked) {
+          await asked.ask(threadRoutes.update, { params: asked.params, body: { read: true } });
+          return ownPath(asked);
+        },
+      },
       delete: {
         needs: 'mailboxes:delete',
         destroys: true,
-        async run({ ask, params }) {
-          await ask(threadRoutes.delete, { params });
-          return `/console/mailboxes/${params['id']}?folder=trash`;
+        async run(asked) {
+          await asked.ask(threadRoutes.delete, { params: asked.params });
+          return `/console/mailboxes/${asked.params['id']}?folder=trash`;
         },
       },
       label: { needs: 'mailboxes:write', run: onLabels(threadRoutes.addLabels) },
       unlabel: { needs: 'mailboxes:write', run: onLabels(threadRoutes.removeLabels) },
       reply: written('mailboxes:send', reply, thread),
+      replyDone: written('mailboxes:send', replyDone, thread),
       forward: written('mailboxes:send', forward, thread),
       keep: written('mailboxes:write', keep, thread),
+      undo: { needs: 'mailboxes:send', run: undo },
       note: {
         needs: 'mailboxes:write',
         async run(asked, { body = '' }) {
@@ -239,7 +291,8 @@ export const threadPages: readonly Page[] = [
     async show({ ask, params }) {
       const { messageId: id } = params;
       const email = await ask(messageRoutes.email, { params: { id } });
-      return framedHtml({ html: email.html ?? '<p>This mail has no HTML, only its text.</p>' });
+      const source = email.html ?? '<p>This mail has no HTML, only its text.</p>';
+      return framedHtml({ html: source.slice(0, mostShown) });
     },
   },
   {
