@@ -4,6 +4,7 @@ import { Args } from '@oclif/core';
 import type { Restored } from '../src/platform/upkeep/restore.ts';
 import { BaseCommand, yesFlag } from './base/command.ts';
 import { confirmed } from './base/input/ask.ts';
+import { inWords, membersIn } from './base/nouns/restored-members.ts';
 import { print, writeWarning } from './base/output/output.ts';
 import { startProgress } from './base/output/progress.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
@@ -47,6 +48,7 @@ export default class Restore extends BaseCommand {
     await confirmed(`${question} ${args.file}?`, flags.yes);
     const { dataDir, database, secret: settings } = config;
     const { pauseOfRestored } = await import('../src/run-ledger/walk-queries.ts');
+    const { activeOfRestored } = await import('../src/access/members/queries.ts');
     const { endsOfRestored } = await import('../src/outbound/sending/people/restored.ts');
     const backup = resolve(args.file);
     const target = {
@@ -55,6 +57,7 @@ export default class Restore extends BaseCommand {
       clock: systemClock,
       random: systemRandom(),
       changes: [pauseOfRestored, ...endsOfRestored],
+      list: activeOfRestored,
     };
     const message = `Restored ${place} from ${backup}`;
     let secret: Restored['secret'];
@@ -63,9 +66,11 @@ export default class Restore extends BaseCommand {
       const done = restore(() => restoreBackup(backup, { ...target, file }));
       secret = done.secret;
       const { keptAs } = done;
-      await print(flags, { success: true, message, file, keptAs, secret }, () =>
-        keptAs === null ? `${message}.` : `${message}.\nThe replaced store: ${keptAs}`,
-      );
+      const members = membersIn(done.listed);
+      await print(flags, { success: true, message, file, keptAs, secret, ...members }, () => {
+        const kept = keptAs === null ? '' : `\nThe replaced store: ${keptAs}`;
+        return `${message}.${kept}${inWords(members)}`;
+      });
     } else {
       const { restoreToPostgres } = await import('../src/platform/upkeep/restore-to-postgres.ts');
       const progress = await startProgress(flags, 'restored');
@@ -78,10 +83,12 @@ export default class Restore extends BaseCommand {
       secret = done.secret;
       const rows = done.tables.reduce((sum, table) => sum + table.rows, 0);
       const { tables } = done;
+      const members = membersIn(done.listed);
       await print(
         flags,
-        { success: true, message, database: place, secret, tables },
-        () => `${message}: ${rows} rows in ${tables.length} tables, compared with the backup.`,
+        { success: true, message, database: place, secret, tables, ...members },
+        () =>
+          `${message}: ${rows} rows in ${tables.length} tables, compared with the backup.${inWords(members)}`,
       );
     }
     if (secret === 'missing') {

@@ -9,6 +9,7 @@ import type { TableDigest } from '../../src/platform/upkeep/copying/digest.ts';
 import { fileOperation, isRootsPath } from '../base/account/file-broker.ts';
 import { BaseCommand } from '../base/command.ts';
 import { refuseDaemons } from '../base/no-daemon.ts';
+import { inWords, membersIn } from '../base/nouns/restored-members.ts';
 import { UsageError } from '../base/output/failure.ts';
 import { print } from '../base/output/output.ts';
 import { type Progress, startProgress } from '../base/output/progress.ts';
@@ -59,16 +60,17 @@ export default class MigrateCopy extends BaseCommand {
     }
     const progress = await startProgress(flags, 'copied');
     try {
-      const tables =
+      const { tables, listed } =
         to.kind === 'postgres'
           ? await toPostgres({ database, dataDir }, { ...database, url: to.url }, progress)
           : await toSqlite(loaded.config, to.file, progress);
       progress.stop();
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       const message = `Copied ${describeLocation(from)} to ${describeLocation(to)}`;
-      await print(flags, { success: true, message, tables }, () =>
+      const members = membersIn(listed);
+      await print(flags, { success: true, message, tables, ...members }, () =>
         [
-          `${message}: ${rows} rows in ${tables.length} tables, equal on both sides.`,
+          `${message}: ${rows} rows in ${tables.length} tables, equal on both sides.${inWords(members)}`,
           `Next: set database.url to the copy, and start no daemon on the old store again.`,
         ].join('\n'),
       );
@@ -80,12 +82,24 @@ export default class MigrateCopy extends BaseCommand {
   }
 }
 
+interface Copied {
+  tables: TableDigest[];
+  /** Active members of the copy. */
+  listed: unknown[];
+}
+
+async function copied(tables: TableDigest[], file: string): Promise<Copied> {
+  const { listIn } = await import('../../src/platform/upkeep/copying/tables.ts');
+  const { activeOfRestored } = await import('../../src/access/members/queries.ts');
+  return { tables, listed: listIn(file, activeOfRestored) };
+}
+
 /** Copies from the SQLite file. No daemon may use the file meanwhile. */
 async function toPostgres(
   { database, dataDir }: { database: DatabaseSettings; dataDir: string },
   target: DatabaseSettings,
   progress: Progress,
-): Promise<TableDigest[]> {
+): Promise<Copied> {
   const { lockDaemon, openStore, storeLocation } = await import('../../src/platform/store/open.ts');
   const { systemClock } = await import('../../src/platform/runtime/clock.ts');
   const { loadIntoPostgres } = await import('../../src/platform/upkeep/copying/to-postgres.ts');
@@ -96,14 +110,14 @@ async function toPostgres(
   const lock = lockDaemon(location);
   try {
     const file = location.kind === 'sqlite' ? location.file : '';
-    return await loadIntoPostgres(file, target, progress.update);
+    return await copied(await loadIntoPostgres(file, target, progress.update), file);
   } finally {
     lock.release();
   }
 }
 
 /** Copies from the database to a new file. No daemon may run on the database. */
-async function toSqlite(config: Config, file: string, progress: Progress): Promise<TableDigest[]> {
+async function toSqlite(config: Config, file: string, progress: Progress): Promise<Copied> {
   if (await fileOperation('look', file)) {
     throw new ConflictError('store', `${file} exists already: name a new file`);
   }
@@ -118,8 +132,9 @@ async function toSqlite(config: Config, file: string, progress: Progress): Promi
   try {
     await saveBackup(source, copy, { overwrite: false, onProgress: progress.update });
     const digests = digestsOfFile(copy);
+    const done = await copied(digests, copy);
     if (isRoots) await fileOperation('place', file, copy, process.pid);
-    return digests;
+    return done;
   } finally {
     if (isRoots) rmSync(copy, { force: true });
   }

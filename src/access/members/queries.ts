@@ -225,3 +225,19 @@ export const selectActiveOwners = own.all((db, organizationId: string, most: num
     .orderBy('id')
     .limit(most),
 );
+
+/** Active members of a restored store, with the last heartbeat of a daemon as the time (ms). */
+export const activeOfRestored = {
+  table: 'members',
+  sql: `select member.email, member.role, organization.name as organization,
+      (select max(beat_at) from clock_state) as at
+    from members member join organizations organization on organization.id = member.organization_id
+    where member.status = 'active' order by organization.name, member.email limit 1000`,
+};
+
+export interface RestoredMember {
+  email: string;
+  role: string;
+  organization: string;
+  at: number;
+}

@@ -27,6 +27,7 @@ export interface DatabaseTarget extends Omit<RestoreTarget, 'file'> {
 
 interface RestoredDatabase {
   secret: StateOfSecret;
+  listed: unknown[];
   tables: TableDigest[];
 }
 
@@ -37,18 +38,18 @@ interface RestoredDatabase {
  */
 export async function restoreToPostgres(
   backup: string,
-  { database, dataDir, secretFile: key, clock, random, changes, onProgress }: DatabaseTarget,
+  { database, dataDir, secretFile: key, clock, random, onProgress, ...target }: DatabaseTarget,
 ): Promise<RestoredDatabase> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const copy = join(dataDir, 'restoring.db');
   const lock = lockTarget(copy);
   if (!lock) throw new ConflictError('store', 'Another restore is under way: wait for its end');
   try {
-    const secret = unpackBackup(backup, copy, changes);
+    const { secret, listed } = unpackBackup(backup, copy, target);
     const store = await openStore({ url: `sqlite:${copy}` }, dirname(copy), clock);
     await store.close();
     const tables = await loadIntoPostgres(copy, database, onProgress);
-    return { secret: restoreSecret(secret, key, keptSuffix(clock), random), tables };
+    return { secret: restoreSecret(secret, key, keptSuffix(clock), random), listed, tables };
   } catch (error) {
     throw asUnwritable(error, copy);
   } finally {

@@ -32,13 +32,18 @@ export interface RestoredChange {
  * Removes the secret from the copy, because an installation keeps it in a separate file, and
  * applies the changes.
  */
-function adaptCopy(copy: string, changes: readonly RestoredChange[]): void {
+function adaptCopy(
+  copy: string,
+  { changes, list }: Pick<RestoreTarget, 'changes' | 'list'>,
+): unknown[] {
   const database = new Database(copy, { fileMustExist: true });
   try {
     database.pragma('secure_delete = ON');
     for (const table of tablesOfBackups) database.exec(`drop table if exists ${table}`);
     const has = database.prepare('select 1 from sqlite_master where name = ?').pluck();
+    const listed = list && has.get(list.table) ? database.prepare(list.sql).all() : [];
     for (const { table, sql } of changes) if (has.get(table)) database.exec(sql);
+    return listed;
   } finally {
     database.close();
   }
@@ -88,6 +93,7 @@ export interface Restored {
   /** File of the previous store; null if there was no store. */
   keptAs: string | null;
   secret: StateOfSecret;
+  listed: unknown[];
 }
 
 /** Destination of a restore. */
@@ -99,27 +105,28 @@ export interface RestoreTarget {
   random: Random;
   /** Changes of the restored store before it is used. */
   changes: readonly RestoredChange[];
+  /** Reads rows of the backup for the report. */
+  list?: RestoredChange;
 }
 
 /**
  * Makes a checked copy of a backup with the changes, as a plain file that only this account can
  * read.
- * @returns the secret in the backup
+ * @returns the secret in the backup, and the listed rows
  * @throws ValidationError if the file is damaged or not a backup
  */
 export function unpackBackup(
   backup: string,
   copy: string,
-  changes: readonly RestoredChange[],
-): Buffer | null {
+  target: Pick<RestoreTarget, 'changes' | 'list'>,
+): { secret: Buffer | null; listed: unknown[] } {
   if (!isFileNamed(backup)) throw new ValidationError(`${backup}: there is no such file`);
   removeWithCompanions(copy);
   copyNamedFile(backup, copy);
   if (isFileNamed(`${backup}-wal`)) copyNamedFile(`${backup}-wal`, `${copy}-wal`);
   chmodSync(copy, 0o600);
   const { secret } = checkBackup(copy, backup, { readonly: false });
-  adaptCopy(copy, changes);
-  return secret;
+  return { secret, listed: adaptCopy(copy, target) };
 }
 
 /** Returns the suffix for the names of replaced files. */
@@ -150,7 +157,7 @@ export function restoreSecret(
  */
 export function restoreBackup(
   backup: string,
-  { file, secretFile: key, clock, random, changes }: RestoreTarget,
+  { file, secretFile: key, clock, random, ...target }: RestoreTarget,
 ): Restored {
   if (!isFileNamed(backup)) throw new ValidationError(`${backup}: there is no such file`);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -159,7 +166,7 @@ export function restoreBackup(
   try {
     const hadStore = existsSync(file);
     const owner = hadStore ? file : dirname(file);
-    const secret = unpackBackup(backup, copy, changes);
+    const { secret, listed } = unpackBackup(backup, copy, target);
     if (hadStore) chmodSync(copy, statSync(file).mode & 0o777);
     keepOwner(owner, [copy, `${file}.daemon`]);
     syncPath(copy);
@@ -168,7 +175,7 @@ export function restoreBackup(
     const stateOfSecret = restoreSecret(secret, key, suffix, random);
     if (stateOfSecret === 'restored' && key !== null) keepOwner(owner, [key]);
     replaceStore(file, copy, `${file}${suffix}`);
-    return { keptAs: hadStore ? `${file}${suffix}` : null, secret: stateOfSecret };
+    return { keptAs: hadStore ? `${file}${suffix}` : null, secret: stateOfSecret, listed };
   } catch (error) {
     throw asUnwritable(error, file);
   } finally {

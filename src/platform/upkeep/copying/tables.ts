@@ -27,6 +27,16 @@ export const refillWords = `insert into thread_search_waiting (message_id, mailb
   select placed.message_id, thread.mailbox_id
   from thread_messages placed join threads thread on thread.id = placed.thread_id`;
 
+/** Returns the rows of a list in a SQLite file. */
+export function listIn(file: string, { sql }: { sql: string }): unknown[] {
+  const database = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    return database.prepare(sql).all();
+  } finally {
+    database.close();
+  }
+}
+
 /** Returns the migrations applied in a SQLite file. */
 export function migrationsOf(file: Database.Database): Migration[] {
   return knownAmong(file.prepare('select name from migrations').pluck().all() as string[]);

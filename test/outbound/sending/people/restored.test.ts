@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { inWords, membersIn } from '../../../../commands/base/nouns/restored-members.ts';
+import { activeOfRestored, type RestoredMember } from '../../../../src/access/members/queries.ts';
 import { beginSession, makeLink } from '../../../../src/access/sessions/sessions.ts';
 import { endsOfRestored } from '../../../../src/outbound/sending/people/restored.ts';
 import { serviceOrganizationId } from '../../../../src/platform/runtime/ids.ts';
@@ -55,7 +57,12 @@ it('has no session, no link and no queued mail to a person', async () => {
   };
   expect(countsIn(backup)).toEqual([true, true, true, true, true]);
   const secretFile = join(folder, 'secret.key');
-  restoreBackup(backup, { file, secretFile, clock, random, changes: endsOfRestored });
+  const changes = { changes: endsOfRestored, list: activeOfRestored };
+  const { listed } = restoreBackup(backup, { file, secretFile, clock, random, ...changes });
+  const [member] = listed as RestoredMember[];
+  const known = { email: 'ada@gmail.example', role: 'editor', organization: 'default' };
+  expect([listed.length, member]).toEqual([1, { ...known, at: expect.any(Number) }]);
+  expect(inWords(membersIn(listed))).toContain('\n  ada@gmail.example, editor of default');
   expect(countsIn(file)).toEqual([false, false, false, false, true]);
 });
 

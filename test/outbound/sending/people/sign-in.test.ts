@@ -3,12 +3,19 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../../src/access/keys/roles.ts';
-import { updatePerson } from '../../../../src/access/members/queries.ts';
+import { resendInvitation } from '../../../../src/access/members/members.ts';
+import { selectPlaces, updatePerson } from '../../../../src/access/members/queries.ts';
 import { createOrganization } from '../../../../src/access/organizations/organizations.ts';
-import { readMailedLink, useMailedLink } from '../../../../src/access/sessions/mailed-links.ts';
+import { countMail, signInLimits } from '../../../../src/access/sessions/mail-limits.ts';
+import {
+  readMailedLink,
+  tokenOfLinkMail,
+  useMailedLink,
+} from '../../../../src/access/sessions/mailed-links.ts';
 import { createMailbox } from '../../../../src/identity/mailboxes/mailboxes.ts';
 import { askForLink, linksAreMade } from '../../../../src/outbound/sending/people/sign-in.ts';
 import { greetBrowser } from '../../../../src/outbound/sending/people/warnings.ts';
+import { present } from '../../../access/members/people.ts';
 import { stores } from '../../../support/command.ts';
 import { ownDomain, type PeopleWorld, peopleWorld, visitor } from './people-world.ts';
 
@@ -155,6 +162,62 @@ describe.each(stores)('a link to sign in, on %s', (store) => {
     expect(await world.arrived()).toHaveLength(20);
     await world.ask('p21@gmail.example', { address: '2001:db8:1:3::1' });
     expect(await world.arrived()).toHaveLength(1);
+  });
+
+  it('is limited to 200 an hour in all', async () => {
+    const { app } = world;
+    const count = (n: number) => {
+      const from = { email: `p${n}@gmail.example`, address: `203.0.${n}.9`, browserHash: null };
+      return app.store.write((trx) => countMail(trx, signInLimits(from), app.clock.now()));
+    };
+    for (let n = 0; n < 200; n++) expect(await count(n)).toBeNull();
+    await world.test.clock.advance(minute);
+    expect(await count(200)).toBe(59 * minute);
+    await world.test.clock.advance(59 * minute);
+    expect(await count(200)).toBeNull();
+  });
+
+  it('is mailed to a person after 90 days because an owner asks, and signs in', async () => {
+    const { app, test } = world;
+    const personId = await world.join(ada);
+    const [member] = await selectPlaces(app.store.db, personId);
+    const again = () => resendInvitation(app, test.operator, member?.id ?? '');
+    await expect(again()).rejects.toMatchObject({ status: 409 });
+    const last_signed_in_at = app.clock.now() - 91 * day;
+    await app.store.write((trx) => updatePerson(trx, personId, { last_signed_in_at }));
+    await world.ask(ada);
+    expect(await world.arrived()).toEqual([]);
+    const owner = await present(
+      app,
+      await world.join('owner@gmail.example', { role: 'owner' }),
+      test.caller.organizationId,
+    );
+    await resendInvitation(app, owner, member?.id ?? '');
+    const [mail] = await world.arrived();
+    expect(mail).toMatchObject({ to: ada, text: expect.stringContaining('an owner of your') });
+    expect(await useMailedLink(app, mail?.token ?? '')).toMatchObject({ personId });
+  });
+
+  it('has no token in the record of a server that quotes it', async () => {
+    const { app } = world;
+    await world.join(ada);
+    let token = '';
+    await world.rest(async () => {
+      await world.ask(ada);
+      const { rows } = await sql<{
+        message_id: string;
+      }>`select message_id from mailed_links`.execute(app.store.db);
+      token = (await tokenOfLinkMail(app, rows[0]?.message_id ?? '')) ?? '';
+      world.sink.on(
+        { verb: 'dot' },
+        `550 5.7.1 spam: https://mail.acme.example/console/link/${token}`,
+      );
+    });
+    await world.pipeline().idle();
+    const { rows } = await sql<{ row: string }>`select * from deliveries`.execute(app.store.db);
+    const text = JSON.stringify(rows);
+    expect(token).toHaveLength(43);
+    expect([text.includes('5.7.1 spam'), text.includes(token)]).toEqual([true, false]);
   });
 });
 
