@@ -226,15 +226,15 @@ export const selectActiveOwners = own.all((db, organizationId: string, most: num
     .limit(most),
 );
 
-/** Active members of a restored store, with the last heartbeat of a daemon as the time (ms). */
+/** Active members of a restored store, with the time of the last visit or change of any (ms). */
 export const activeOfRestored = {
   table: 'members',
-  sql: `select member.email, member.role, organization.name as organization,
-      (select max(beat_at) from clock_state) as at
-    from members member join organizations organization on organization.id = member.organization_id
-    where member.status = 'active' order by organization.name, member.email limit 1000`,
+  sql: `select email, role, organization_id as organization,
+      (select max(max(updated_at, coalesce(last_seen_at, 0))) from members) as at
+    from members where status = 'active' order by organization_id, email limit 1000`,
 };
 
+/** A row of that list. */
 export interface RestoredMember {
   email: string;
   role: string;

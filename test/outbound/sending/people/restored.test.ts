@@ -60,9 +60,9 @@ it('has no session, no link and no queued mail to a person', async () => {
   const changes = { changes: endsOfRestored, list: activeOfRestored };
   const { listed } = restoreBackup(backup, { file, secretFile, clock, random, ...changes });
   const [member] = listed as RestoredMember[];
-  const known = { email: 'ada@gmail.example', role: 'editor', organization: 'default' };
+  const known = { email: 'ada@gmail.example', role: 'editor', organization: caller.organizationId };
   expect([listed.length, member]).toEqual([1, { ...known, at: expect.any(Number) }]);
-  expect(inWords(membersIn(listed))).toContain('\n  ada@gmail.example, editor of default');
+  expect(inWords(membersIn(listed))).toContain('\n  ada@gmail.example, editor of org_');
   expect(countsIn(file)).toEqual([false, false, false, false, true]);
 });
 
