@@ -50,34 +50,39 @@ async function newest(
   filter: ContactFilter,
   words: readonly string[],
   hasRareAddress: boolean,
+  most: number,
 ): Promise<string[]> {
   const { organizationId } = filter;
   // The longest word is usually the rarest.
   const [word] = words.toSorted((a, b) => b.length - a.length);
   if (!isFiltered(filter) && hasRareAddress && word !== undefined) {
-    const ids = await newestOfWord(db, organizationId, word, mostMet);
-    if (ids.length === mostMet) return ids;
+    const ids = await newestOfWord(db, organizationId, word, most);
+    if (ids.length === most) return ids;
   }
-  return listContactIds(db, filter, { limit: mostMet, offset: 0 });
+  return listContactIds(db, filter, { limit: most, offset: 0 });
 }
 
-/** Returns the ids of matches, newest first. `filter` holds the remaining filters. */
+/**
+ * Returns the ids of matches, newest first. `filter` holds the remaining filters; of frequent terms
+ * at most `most` contacts are examined.
+ */
 export async function searchContacts(
   db: Db,
   filter: ContactFilter,
   search: ContactSearch,
+  most = mostMet,
 ): Promise<string[]> {
   const { organizationId } = filter;
   const { words, prefix } = search;
-  const ofAddress = await idsOfAddress(db, organizationId, prefix, mostMet);
+  const ofAddress = await idsOfAddress(db, organizationId, prefix, most);
   let rarest: string[] | null = null;
   for (const word of words) {
-    const ids = await idsOfWord(db, organizationId, word, rarest?.length ?? mostMet);
+    const ids = await idsOfWord(db, organizationId, word, rarest?.length ?? most);
     rarest = ids ?? rarest;
   }
   const met = new Set(rarest);
   if (rarest === null || ofAddress === null) {
-    for (const id of await newest(db, filter, words, ofAddress !== null)) met.add(id);
+    for (const id of await newest(db, filter, words, ofAddress !== null, most)) met.add(id);
   }
   const named = await findNamed(db, [...met]);
   const found = new Set(named.filter((one) => isFound(one, search)).map(({ id }) => id));
