@@ -36,6 +36,15 @@ export function styleOf(): string {
     .replaceAll(/\s+/g, ' ');
 }
 
+/** Returns a script without its comments and indentation. */
+const scriptOf = (bytes: Buffer) =>
+  Buffer.from(
+    bytes
+      .toString('utf8')
+      .replaceAll(/^\s*(?:\/\/|\/?\*).*\n/gm, '')
+      .replaceAll(/^\s+/gm, ''),
+  );
+
 /** Reads the files, and derives their names from their bytes. */
 export function readAssets(): Assets {
   const files = new Map<string, Asset>();
@@ -47,8 +56,9 @@ export function readAssets(): Assets {
     return `/console/assets/${hashed}`;
   };
   const style = put('console.css', 'text/css', Buffer.from(styleOf()));
-  const script = put('console.js', 'text/javascript');
-  const passkeys = put('passkeys.js', 'text/javascript');
+  const putScript = (name: string) => put(name, 'text/javascript', scriptOf(fileOf(name)));
+  const script = putScript('console.js');
+  const passkeys = putScript('passkeys.js');
   const icon = put('icon.svg', 'image/svg+xml');
   return { urls: { style, script, passkeys, icon }, files };
 }

@@ -11,6 +11,7 @@ import { outsideRanges } from '../../src/access/keys/constraints.ts';
 import { findSession, type Session } from '../../src/access/sessions/sessions.ts';
 import { FailedLogins } from '../failed-logins.ts';
 import { reserveAnswer } from '../http/answer-memory.ts';
+import { Packed } from '../http/openapi/packed.ts';
 import { visitorOf } from '../http/visitor.ts';
 import { type Answer, commonHeaders } from './answers.ts';
 import { readAssets } from './assets.ts';
@@ -79,11 +80,14 @@ export class Console {
   ): Promise<FastifyReply> {
     const answer = answering.catch((error: unknown) => inTrouble(this.#site, request, error));
     const { status, body, headers = {} } = await answer;
-    if (typeof body !== 'string') reserveAnswer(reply.raw, body.length);
-    return reply
-      .code(status)
-      .headers({ ...commonHeaders, ...headers })
-      .send(body);
+    reply.code(status).headers({ ...commonHeaders, ...headers });
+    if (typeof body !== 'string') {
+      reserveAnswer(reply.raw, body.length);
+      return reply.send(body);
+    }
+    // Requests of foreign pages come without the session, so no length tells a secret.
+    const packed = await new Packed(body).answerTo(request);
+    return reply.headers(packed.headers).send(packed.bytes);
   }
 
   async #answerLive(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -67,6 +67,16 @@ function groupOf({ title, areas }: Group, current: Area | undefined): Part {
 
 const captured = 'Mail is captured: nothing leaves this machine (delivery.mode).';
 
+/** Draws the link to the search; with a script it opens the window above the page. */
+const finder = (label: Part): Part =>
+  html`<a class="find" href="/console/find">${icon('search')}${label}</a>`;
+
+/** Draws the window of the search, which a script opens and fills. */
+const palette = (): Part =>
+  html`<div id="find" popover="auto" class="palette" role="dialog" aria-label="Find anything">
+    <form role="search" method="get" action="/console/find"><input type="search" name="q" maxlength="200" autocomplete="off" aria-label="Find anything" placeholder="A name, an address, a subject, an order number, a page …" /></form>
+    <div class="hits"></div></div>`;
+
 /** Draws the areas at the side: a popover on a phone, opened by the bar below. */
 function side(framed: Framed, current: Area | undefined): Part {
   const { asked, navigation } = framed;
@@ -74,6 +84,7 @@ function side(framed: Framed, current: Area | undefined): Part {
   const isCapture = asked.config.delivery.mode === 'capture';
   return html`<nav class="side" id="areas" aria-label="Areas" popover="auto">
     <a class="org" href="/console"><span class="mark" aria-hidden="true">${initialOf(organization.name)}</span> <span>${organization.name}</span></a>
+    ${finder(html` Find anything <kbd>Ctrl K</kbd>`)}
     ${navigation.groups.map((group) => groupOf(group, current))}
     ${isCapture && html`<p class="banner">${captured}</p>`}
     ${me(framed, current)}
@@ -135,6 +146,7 @@ function phoneBars({ asked, navigation }: Framed, current: Area | undefined): Pa
         ${one.waiting && html`<span class="n">${one.waiting}<span class="sr"> waiting</span></span>`}</a>`,
   )}<button type="button" popovertarget="areas" aria-current=${isShown ? undefined : 'true'}>${icon('menu')} More</button></nav>
   <header class="bar-top"><span class="org"><span class="mark" aria-hidden="true">${initialOf(asked.session.organization.name)}</span> <span>${current?.label ?? 'svc'}</span></span>
+    ${finder(html`<span class="sr">Find anything</span>`)}
     ${asked.config.delivery.mode === 'capture' && html`<span class="pill warn" title=${captured}>Captured</span>`}</header>`;
 }
 
@@ -178,7 +190,7 @@ function bodyOf(framed: Framed): Part {
     ${side(framed, current)}${phoneBars(framed, current)}
     <main id="main" class=${isBare ? 'page bare' : 'page'} tabindex="-1" data-live=${live} data-about=${about} data-drawn=${live && asked.now} data-in=${asked.caller.organizationId}>
       ${!isBare && head(framed, current)}${!isBare && tabs(framed, current)}${view.body}${!isBare && asCommand(view, asked)}</main>
-  </div>${toastOf(framed)}</body>`;
+  </div>${palette()}${toastOf(framed)}</body>`;
 }
 
 /** Draws a page for a session. */

@@ -131,6 +131,12 @@ async function proposals({ ask }: Asked): Promise<string | undefined> {
   return `${found.items.length}${found.nextCursor === null ? '' : '+'}`;
 }
 
+/** Returns the areas of a session, without mailboxes. */
+export function areasOf(pages: readonly Page[], asked: Asked): Area[] {
+  const all = [...groups.flatMap(({ areas }) => areas), settings];
+  return present(all.map((one) => seen(pages, asked, one)));
+}
+
 export interface Navigation {
   groups: readonly Group[];
   settings: Area | null;

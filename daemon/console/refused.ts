@@ -1,7 +1,7 @@
 // Pages after a refusal: the page comes back with the typed values, the sentence above, and the
 // fault at the field (parts/typed.ts).
 import type { AskRoute } from '../http/faces.ts';
-import { type Download, type Refusal, refusalOf } from './api.ts';
+import { type Download, Refusal, refusalOf } from './api.ts';
 import { together } from './html.ts';
 import type { Asked, Form, Outcome, Page, View } from './page.ts';
 import { problemOf } from './parts/written.ts';
@@ -30,12 +30,24 @@ export async function refusedView(
   }
 }
 
-/** Returns the names in the query of a request that are refused and that the visitor typed. */
+/** Returns the names of typed values in the query of a request that the route refused. */
 function wrongIn({ fields }: Refusal, query: object, typed: Form): string[] {
-  const given = Object.entries(query).filter(([name, value]) => value && typed[name] === value);
+  const values = Object.values(typed);
+  const given = Object.entries(query).filter(([, value]) => value && values.includes(value));
   const names = given.map(([name]) => name);
   const faulty = names.filter((name) => Object.hasOwn(fields, name));
   return faulty.length > 0 ? faulty : names;
+}
+
+/** Returns a refusal with the faults under the names that the visitor typed at. */
+function atTyped(refusal: Refusal, query: Form, typed: Form): Refusal {
+  const { status, message, tag, fields, requestId } = refusal;
+  const named = Object.entries(typed).flatMap(([name, value]) => {
+    const faults = Object.entries(fields).find(([path]) => value !== '' && query[path] === value);
+    return faults ? [[name, faults[1]] as const] : [];
+  });
+  const all = { ...fields, ...Object.fromEntries(named) };
+  return new Refusal(status, { _tag: tag, message, fields: all }, requestId);
 }
 
 /**
@@ -54,7 +66,7 @@ export async function showLeniently(page: Page, asked: Asked): Promise<View | Do
       if (way.method !== 'GET' || !ofInput.includes(refusal.status) || wrong.length === 0) {
         throw error;
       }
-      refusals.push(refusal);
+      refusals.push(atTyped(refusal, query as Form, asked.query));
       const rest = Object.entries(query).filter(([name]) => !wrong.includes(name));
       return ask(way, { ...input, query: Object.fromEntries(rest) });
     }

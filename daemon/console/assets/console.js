@@ -120,6 +120,58 @@ if (location.hash === '') {
   else newest?.scrollIntoView({ block: 'nearest' });
 }
 
+
+// "Find anything": Ctrl K opens a window, results come while a person types.
+const finder = document.getElementById('find');
+const typingMs = 120;
+let waitingToFind = 0;
+
+function openFinder() {
+  finder.showPopover();
+  finder.querySelector('input').select();
+  void find();
+}
+
+async function find() {
+  const q = finder.querySelector('input').value;
+  const answer = await fetch(`/console/find/hits?${new URLSearchParams({ q })}`);
+  if (!answer.ok || q !== finder.querySelector('input').value) return;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  finder.querySelector('.hits').replaceWith(page.querySelector('.hits'));
+}
+
+function moveInFinder(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const links = [...finder.querySelectorAll('.hits a')];
+  if (event.key === 'Enter' && event.target.matches('input') && links[0]) {
+    event.preventDefault();
+    links[0].click();
+  }
+  if (!step) return;
+  event.preventDefault();
+  const next = links.indexOf(document.activeElement) + step;
+  (next < 0 ? finder.querySelector('input') : links[Math.min(next, links.length - 1)])?.focus();
+}
+
+if (finder?.showPopover) {
+  for (const link of document.querySelectorAll('a.find')) {
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      openFinder();
+    });
+  }
+  finder.addEventListener('keydown', moveInFinder);
+  finder.addEventListener('input', () => {
+    clearTimeout(waitingToFind);
+    waitingToFind = setTimeout(find, typingMs);
+  });
+  document.addEventListener('keydown', (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key !== 'k') return;
+    event.preventDefault();
+    openFinder();
+  });
+}
+
 // A toast goes after a while, unless a person is at it.
 const toast = document.querySelector('.toast');
 const toastMs = 12_000;
@@ -166,6 +218,23 @@ function textOf(content) {
   return parts.map((one) => one.outerHTML.replaceAll(' open=""', '')).join('');
 }
 
+/** States and times change in place, and move nothing. */
+const quiet = '.pill, time, [data-quiet]';
+
+/** Exchanges states and times in place. Returns whether nothing else has changed. */
+function exchangeStates(next) {
+  const [now, later] = [main, next].map((one) => [...one.querySelectorAll(quiet)]);
+  const bare = (content) => {
+    const copy = content.cloneNode(true);
+    for (const one of copy.querySelectorAll(quiet)) one.replaceWith('');
+    for (const one of copy.querySelectorAll('[type=hidden]')) one.remove();
+    return textOf(copy);
+  };
+  if (now.length !== later.length || bare(main) !== bare(next)) return false;
+  for (const [index, one] of now.entries()) one.replaceWith(later[index]);
+  return true;
+}
+
 /**
  * Exchanges the content around a preview. Open details stay open, and the focus keeps its place.
  */
@@ -201,6 +270,7 @@ async function follow() {
     const next = page.querySelector('main');
     // After a switch of organizations in a second tab, this page stays as it is.
     if (!next || next.dataset.in !== main.dataset.in || textOf(next) === textOf(main)) return;
+    if (exchangeStates(next)) return;
     if (main.dataset.live === 'announce' || isBusy()) announce();
     else exchange(next);
   } catch {

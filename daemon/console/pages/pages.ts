@@ -8,6 +8,7 @@ import { changePages } from './changes.ts';
 import { domainPages } from './domains/domains.ts';
 import { senderPages } from './domains/senders.ts';
 import { extensionPages } from './extensions.ts';
+import { findPages } from './find.ts';
 import { mailboxPages } from './inbox/mailboxes.ts';
 import { reviewPages } from './inbox/review.ts';
 import { keyPages } from './keys.ts';
@@ -25,7 +26,7 @@ import { brandPages } from './templates/brands.ts';
 import { templatePages } from './templates/templates.ts';
 import { webhookPages } from './webhooks.ts';
 
-export const pages: readonly Page[] = [
+const named: readonly Page[] = [
   ...overviewPages,
   ...messagePages,
   ...mailboxPages,
@@ -51,3 +52,5 @@ export const pages: readonly Page[] = [
   ...becomeMemberPages,
   ...asksAgainPages,
 ];
+
+export const pages: readonly Page[] = [...named, ...findPages(named)];

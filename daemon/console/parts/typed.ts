@@ -31,9 +31,11 @@ interface Refused {
   action: string | null;
   given: Form;
   faults: Refusal['fields'];
+  /** Whether the hidden fields are the same too. */
+  isExact: boolean;
 }
 
-function isThat(form: Element, { action, given }: Refused): boolean {
+function isThat(form: Element, { action, given, isExact }: Refused): boolean {
   if (form.type !== 'form') return false;
   if (action === null) return form.props['method'] === 'get';
   const isOther = has(form, ({ type, props }) => {
@@ -42,7 +44,7 @@ function isThat(form: Element, { action, given }: Refused): boolean {
     return isHidden && given[name] !== undefined && given[name] !== String(value);
   });
   const isAction = ({ props }: Element) => props['name'] === '_action' && props['value'] === action;
-  return !isOther && has(form, isAction);
+  return !(isExact && isOther) && has(form, isAction);
 }
 
 /** Returns the fault of a field, by any part of a path of the API. */
@@ -84,13 +86,21 @@ function fieldOf(field: Element, { given, faults }: Refused): Part {
 /** Returns a page with the typed values in the refused form. `form` is null for filters. */
 export function asTyped(view: View, refusal: Refusal, form: Form | null, { query }: Asked): View {
   const action = form ? (form['_action'] ?? '') : null;
-  const refused: Refused = { action, given: form ?? query, faults: refusal.fields };
-  const body = mapped(view.body, (element) =>
-    isThat(element, refused)
-      ? withProps(element, {
-          children: mapped(element.props['children'] as Part, (one) => fieldOf(one, refused)),
-        })
-      : null,
-  );
-  return { ...view, body };
+  const { body, actions, below } = view;
+  const exact = { action, given: form ?? query, faults: refusal.fields, isExact: true };
+  const isFound = has([body, actions, below], (one) => isThat(one, exact));
+  const refused: Refused = { ...exact, isExact: isFound };
+  const typed = (part: Part): Part =>
+    mapped(part, (element) => {
+      const children = element.props['children'] as Part;
+      if (isThat(element, refused)) {
+        return withProps(element, { children: mapped(children, (one) => fieldOf(one, refused)) });
+      }
+      // A refused form stands open, also without a script.
+      const isFolded = 'popover' in element.props && has(children, (one) => isThat(one, refused));
+      if (!isFolded) return null;
+      const open = { popover: undefined, class: 'again', children: typed(children) };
+      return withProps(element, open);
+    });
+  return { ...view, body: typed(body), actions: typed(actions), below: typed(below) };
 }
