@@ -120,7 +120,6 @@ if (location.hash === '') {
   else newest?.scrollIntoView({ block: 'nearest' });
 }
 
-
 // "Find anything": Ctrl K opens a window, results come while a person types.
 const finder = document.getElementById('find');
 const typingMs = 120;
