@@ -5,7 +5,7 @@ import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
   description:
-    'While a daemon runs, the filters by recipient, sender, subject and tag find a ' +
+    'While a daemon runs, the filters by recipient, sender, subject, tag, run and template find a ' +
     'message about a second after it was stored; all others find it at once.',
   examples: [
     ['List the invoices sent to Ada', 'svc messages list --to ada@example.com --subject Invoice'],
@@ -15,7 +15,10 @@ export default listCommand({
       'svc messages list --status bounced --start-date 2026-01-01 --end-date 2026-01-31',
     ],
   ],
-  names: { recipient: 'to', sender: 'from', conversationId: 'conversation', contactId: 'contact' },
+  names: {
+    ...{ recipient: 'to', sender: 'from', conversationId: 'conversation', contactId: 'contact' },
+    ...{ campaignRunId: 'run', templateId: 'template' },
+  },
   ages: ['after', 'since', 'before', 'until'],
   route: messageRoutes.list,
   columns: messageColumns,

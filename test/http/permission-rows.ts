@@ -351,6 +351,8 @@ export const resources = {
       subject: 'of own',
       metadata: 'orderId=7',
       tag: 'billing',
+      campaignRunId: 'run_0123456789abcdefghjk',
+      templateId: 'tmpl_0123456789abcdefghjk',
     },
   },
   domain: {

@@ -78,7 +78,10 @@ async function pageOfMessages(
   if (!growsWithStore(filter)) {
     return { ids: await rows(store.db), total: await totalOf(store.db, filter) };
   }
-  const names = ['recipient', 'sender', 'subject', 'tag', 'contactId', 'conversationId'] as const;
+  const names = [
+    ...(['recipient', 'sender', 'subject', 'tag', 'campaignRunId', 'templateId'] as const),
+    ...(['contactId', 'conversationId'] as const),
+  ];
   const named = filter.metadata?.map(([key]) => `metadata.${key}`)[0];
   const field = named ?? names.find((name) => filter[name] !== undefined) ?? 'status';
   const total = (db: Db) => totalOf(db, filter);
@@ -134,6 +137,8 @@ export async function listMessages(
     sender: query.sender,
     subject: query.subject,
     tag: query.tag,
+    campaignRunId: query.campaignRunId,
+    templateId: query.templateId,
   };
   const { ids, total } = await pageWithMetadata(app.store, filter, query);
   const rows = new Map((await findListedMessages(db, ids)).map((row) => [row.id, row]));

@@ -68,6 +68,29 @@ describe.each(bothStores)('the search for messages on %s', (store) => {
     expect(await accepted(command)).toEqual({});
   });
 
+  it('finds by the template and by the run of a campaign, alone and beside other terms', async () => {
+    const [run, template] = ['run_0123456789abcdefghjk', 'tmpl_0123456789abcdefghjk'];
+    const to = (email: string) => ({ to: [{ email }] });
+    await subject('Of both', to('ada@example.com'));
+    await subject('Of the run', to('bob@example.com'));
+    await subject('Of neither', to('ada@example.com'));
+    await test.app.store.write(async (trx) => {
+      await sql`update messages set campaign_run_id = ${run}
+        where subject like 'Of %' and subject <> 'Of neither'`.execute(trx);
+      await sql`update messages set template_id = ${template} where subject = 'Of both'`.execute(
+        trx,
+      );
+    });
+    await fill();
+    expect(await found(`campaignRunId=${run}`)).toEqual(['Of the run', 'Of both']);
+    expect(await found(`templateId=${template}`)).toEqual(['Of both']);
+    expect(await found(`campaignRunId=${run}&templateId=${template}`)).toEqual(['Of both']);
+    expect(await found(`campaignRunId=${run}&recipient=bob@example.com`)).toEqual(['Of the run']);
+    expect(await found(`templateId=${template}&recipient=bob@example.com`)).toEqual([]);
+    expect(await found(`campaignRunId=${run}&status=bounced`)).toEqual([]);
+    expect(await found('campaignRunId=run_0123456789abcdefghjz')).toEqual([]);
+  });
+
   it('finds by each term and by several together, in any case', async () => {
     await subject('Invoice 1', { to: [{ email: 'Ada@Example.com' }], tags: ['billing', 'May'] });
     await subject('INVOICE 2', { to: [{ email: 'bob@example.com' }], tags: ['billing'] });

@@ -63,6 +63,12 @@ export const listMessagesQuery = z
       .optional()
       .meta({ description: 'Only messages with a subject that begins so, in any case of letters' }),
     tag: z.string().min(1).max(100).optional().meta({ description: 'Only messages with this tag' }),
+    campaignRunId: idOf({ prefix: 'run' }, 'is not a run id')
+      .optional()
+      .meta({ description: 'Only messages of this run of a campaign' }),
+    templateId: idOf('template', 'is not a template id')
+      .optional()
+      .meta({ description: 'Only messages that this template filled' }),
     metadata: z
       .union([
         metadataPair.transform((pair) => [pair]),

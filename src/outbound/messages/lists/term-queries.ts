@@ -12,7 +12,7 @@ import { subjectCharacters } from './search-limits.ts';
 const addressCharacters = 320;
 
 type Sql = RawBuilder<unknown>;
-type Kind = 'to' | 'from' | 'subject' | 'tag' | 'metadata';
+type Kind = 'to' | 'from' | 'subject' | 'tag' | 'metadata' | 'run' | 'template';
 
 /** A key of metadata and its value, as text. */
 export type MetadataPair = readonly [key: string, value: string];
@@ -24,6 +24,8 @@ export interface SearchTerms {
   /** Prefix of the subject. */
   subject?: string | undefined;
   tag?: string | undefined;
+  campaignRunId?: string | undefined;
+  templateId?: string | undefined;
   /** Metadata; the organization indexes the key of the first pair. In the case as given. */
   metadata?: readonly MetadataPair[] | undefined;
 }
@@ -140,6 +142,10 @@ function termRows(db: Db, ids: readonly string[]): Sql {
       sql`${row('to', email)} from messages m join recipients r on r.message_id = m.id
         where ${these}`,
       metadataRows(db, ids),
+      sql`${row('run', sql`m.campaign_run_id`)} from messages m
+        where ${these} and m.campaign_run_id is not null`,
+      sql`${row('template', sql`m.template_id`)} from messages m
+        where ${these} and m.template_id is not null`,
       sql`${row('tag', folded(db, sql`t.value`))} from messages m, ${tags} where ${these} and m.tags is not null`,
     ],
     sql` union all `,
@@ -266,8 +272,10 @@ export async function setMarks(db: Db, { newest, settled }: SearchMarks): Promis
 }
 
 /** Tells whether the filter searches by a term. */
-export function isSearch({ recipient, sender, subject, tag, metadata }: SearchTerms): boolean {
-  return [recipient, sender, subject, tag, metadata].some((term) => term !== undefined);
+export function isSearch(terms: SearchTerms): boolean {
+  const { recipient, sender, subject, tag, metadata, campaignRunId, templateId } = terms;
+  const all = [recipient, sender, subject, tag, metadata, campaignRunId, templateId];
+  return all.some((term) => term !== undefined);
 }
 
 /** Filters of a message list that are not search terms. */
@@ -285,13 +293,17 @@ function termOf([key, value]: MetadataPair): string {
 }
 
 /** Returns the terms that need an exact match. The first is usually the rarest. */
-function exactTerms({ recipient, sender, tag, metadata }: SearchTerms): [Kind, string][] {
-  return [
-    ...(metadata?.[0] === undefined ? [] : [['metadata', termOf(metadata[0])] as [Kind, string]]),
-    ...(recipient === undefined ? [] : [['to', asciiFolded(recipient)] as [Kind, string]]),
-    ...(tag === undefined ? [] : [['tag', asciiFolded(tag)] as [Kind, string]]),
-    ...(sender === undefined ? [] : [['from', asciiFolded(sender)] as [Kind, string]]),
+function exactTerms(terms: SearchTerms): [Kind, string][] {
+  const { recipient, sender, tag, metadata, campaignRunId, templateId } = terms;
+  const given: [Kind, string | undefined][] = [
+    ['metadata', metadata?.[0] && termOf(metadata[0])],
+    ['to', recipient && asciiFolded(recipient)],
+    ['run', campaignRunId],
+    ['tag', tag && asciiFolded(tag)],
+    ['template', templateId],
+    ['from', sender && asciiFolded(sender)],
   ];
+  return given.flatMap(([kind, value]) => (value === undefined ? [] : [[kind, value]]));
 }
 
 /**

@@ -133,7 +133,7 @@ create index email_projections_due on email_projections (due_at) where due_at is
 -- each tag. They are inserted after the commit, so that a send pays nothing for them.
 create table message_search (
   organization_id text not null,
-  -- 'to', 'from', 'subject' or 'tag'.
+  -- 'to', 'from', 'subject', 'tag', 'metadata', 'run' or 'template'.
   kind text not null,
   value text ${bytewise} not null,
   created_at bigint not null,
