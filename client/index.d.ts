@@ -4467,6 +4467,10 @@ export type MessagesListQuery = {
   subject?: string;
   /** Only messages with this tag */
   tag?: string;
+  /** Only messages of this run of a campaign */
+  campaignRunId?: string;
+  /** Only messages that this template filled */
+  templateId?: string;
   /** Only messages with this metadata, as `NAME=VALUE`; `metadata.NAME=VALUE` says the same. A key that the organization does not declare needs a further filter or a time range */
   metadata?: unknown;
 };
