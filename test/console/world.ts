@@ -36,6 +36,7 @@ export interface Browser {
 export interface Made {
   id: string;
   key?: string;
+  messageId?: string;
   items?: readonly { id: string }[];
 }
 

@@ -49,6 +49,8 @@ const serviceChecks: readonly (string | undefined)[] = ['sender', 'local-sender'
 export function resendProof(app: App, caller: Caller, id: string): Promise<Sender> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
+    const refused = refusedServiceMail(caller, operation);
+    if (refused) throw refused;
     await openAllowances(app, trx, [organizationId]);
     await lockOrganization(trx, organizationId, app.clock.now());
     const row = await queries.senders.get(trx, organizationId, id);
