@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import { grantableEvents, grantablePermissions, inOrder } from '../../src/extensions/schema.ts';
-import { type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';
+import { type Answer, type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';
 
 let world: World;
 let browser: Browser;
@@ -36,10 +36,13 @@ const publish = (id: string, version: string, permissions: readonly string[], mo
     ...{ version, permissions, events: [], sendModes: ['none', 'approval'], ...more },
   });
 
+/** Returns the page of the installation that an answer leads to. */
+const pathIn = ({ headers }: Answer) =>
+  /\/console\/extensions\/exti_\w+/.exec(String(headers['location']))?.[0] ?? '';
+
 /** Installs an extension in the console, and returns the page of its installation. */
 async function install(id: string, fields: Record<string, string> = {}): Promise<string> {
-  const { body } = await act(`/console/extensions/install/${id}`, 'install', fields);
-  return /\/console\/extensions\/exti_\w+/.exec(body)?.[0] ?? '';
+  return pathIn(await act(`/console/extensions/install/${id}`, 'install', fields));
 }
 
 const installed = (url: string) =>
@@ -79,8 +82,7 @@ describe('the page of an installation', () => {
     const page = `/console/extensions/install/${id}`;
     const form = formOf((await browser.get(page)).body, 'install') ?? {};
     await publish(id, '2.0.0', ['mailboxes:read', 'messages:read']);
-    const { body } = await browser.post(page, form);
-    const url = /\/console\/extensions\/exti_\w+/.exec(body)?.[0] ?? '';
+    const url = pathIn(await browser.post(page, form));
     expect(await installed(url)).toMatchObject({ permissions: ['mailboxes:read'] });
     const wider = { ...form, grants: 'permission:mailboxes:read permission:messages:read' };
     expect((await browser.post(page, wider)).status).toBe(409);
@@ -112,7 +114,8 @@ describe('the page of an installation', () => {
     const { id } = await makeExtension();
     await publish(id, '1.0.0', ['mailboxes:read']);
     const url = await install(id);
-    const { body } = await act(url, 'rotate');
+    const { headers } = await act(url, 'rotate');
+    const { body } = await browser.get(String(headers['location']));
     const key = /svc_live_\w+/.exec(body)?.[0] ?? '';
     expect(key).not.toBe('');
     expect((await browser.get(url)).body).not.toContain(key);

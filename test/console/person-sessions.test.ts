@@ -137,7 +137,7 @@ describe.each(stores)('a session of a person on %s', (store) => {
     const mine = await browserOf(world, personId);
     const { personId: ada } = await makePerson(world, 'ada@example.com');
     const hers = await browserOf(world, ada);
-    await browser.post('/console/account', { _action: 'endOthers' });
+    await browser.post('/console/account', { _action: 'endOthers', _sure: '1' });
     const statuses = [mine, hers, browser].map(async (one) => (await one.get('/console')).status);
     expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
   });

@@ -104,7 +104,11 @@ describe('the curl commands of the page', () => {
       .replace('{version}', '1.4.0')
       .replace('{slug}', 'the-slug')
       .replace('{n}', '1');
-    const query = route.name === 'expectMessage' ? '?to=inbox%40sandbox.test' : '';
+    const queries: Record<string, string> = {
+      expectMessage: '?to=inbox%40sandbox.test',
+      getBreakdown: '?by=campaign',
+    };
+    const query = queries[route.name] ?? '';
     expect(given.slice(0, 5)).toEqual([
       '-X',
       route.method,

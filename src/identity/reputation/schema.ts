@@ -51,7 +51,10 @@ export const domainStatsQuery = z.strictObject({
 });
 
 export const breakdownQuery = z.strictObject({
-  by: z.enum(breakdowns).meta({ description: 'Rows of the answer; `domain` is of recipients' }),
+  by: z.enum(breakdowns).meta({
+    description: 'Rows of the answer; `domain` is of recipients',
+    examples: ['campaign'],
+  }),
   ...dates,
   format: z
     .enum(['json', 'csv'])

@@ -18,6 +18,8 @@ export interface FromAddress {
 }
 
 export interface ResolvedSender {
+  /** Id of the sender identity; null for an address without one. */
+  id: string | null;
   email: string;
   name: string | null;
   /** Domain with the signing keys; null for a verified address on a domain that is not ours. */
@@ -78,6 +80,7 @@ export async function resolveSender(
   const domainId = hosted ? hosted.domainId : (domain?.id ?? null);
   const isOfOther = domainId !== null && domainId !== domain?.id;
   return {
+    id: sender?.id ?? null,
     email,
     name: (from?.name ?? sender?.name) || null,
     domainId,
@@ -91,7 +94,7 @@ type Refused = ForbiddenError | ConflictError;
 
 /**
  * Returns the sender of mail that the service writes: `from` or the default sender of the first
- * organization, without the Reply-To. So an answer, which may quote the mail, never goes to the
+ * organization, without its id and Reply-To. So an answer, which may quote the mail, never goes to the
  * organization that caused it. @throws ConflictError without a sender that may send.
  */
 async function resolveServiceSender(
@@ -102,7 +105,8 @@ async function resolveServiceSender(
   const first = await findFirstOrganization(db);
   if (!first) throw new ConflictError('sender', noServiceSender);
   try {
-    return { ...(await resolveSender(db, first.id, from, findHosted)), replyToEmails: null };
+    const sender = await resolveSender(db, first.id, from, findHosted);
+    return { ...sender, id: null, replyToEmails: null };
   } catch (error) {
     if (!(error instanceof ForbiddenError || error instanceof ConflictError)) throw error;
     throw new ConflictError('sender', noServiceSender);

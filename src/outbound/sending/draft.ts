@@ -31,6 +31,8 @@ import type { RecentContents } from './recent-contents.ts';
 /** All rows of a message, and the answer of the 201. */
 export interface Draft {
   message: MessageRow;
+  /** Id of the sender identity; null for an address without one. */
+  senderId: string | null;
   content: ContentRow | null;
   /** Links of `content` if the message is tracked. */
   links: FoundLinks | null;
@@ -137,6 +139,7 @@ export function draftMessage(
   const presented = presentMessage(message, recipients, deliveries);
   return {
     message,
+    senderId: sender.id,
     content: stored.content,
     links: stored.content && content.links,
     remarks: remarksOf(content),

@@ -24,7 +24,6 @@ const statements = [
   'select domains',
   'select organizations',
   'select senders',
-  'select senders',
   'update contents',
 ];
 

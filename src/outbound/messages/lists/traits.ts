@@ -30,6 +30,13 @@ async function campaignOf(app: App, trx: Db, runId: string): Promise<string | un
 /** Returns the traits of a message for the recipients of a domain. */
 export type TraitsOf = (messageId: string, domain: string) => Traits;
 
+/** A message to count; `senderId` is absent if its sender was not looked up yet. */
+type CountedMail = CountedMessageRow & { senderId?: string | null };
+
+async function idOfSender(trx: Db, organizationId: string, folded: string): Promise<string | null> {
+  return (await findSenderByEmail(trx, organizationId, folded))?.id ?? null;
+}
+
 /**
  * Reads the campaigns and senders of messages. Mail from an address without a sender identity
  * counts for all further senders. Mail of the service has only its domain.
@@ -37,7 +44,7 @@ export type TraitsOf = (messageId: string, domain: string) => Traits;
 export async function traitsOfMessages(
   app: App,
   trx: Db,
-  messages: readonly CountedMessageRow[],
+  messages: readonly CountedMail[],
 ): Promise<TraitsOf> {
   const senders = new Map<string, string>();
   const found = new Map<string, Traits>();
@@ -46,8 +53,9 @@ export async function traitsOfMessages(
     if (organizationId === serviceOrganizationId) continue;
     const folded = foldAddress(from_email);
     const key = `${organizationId} ${folded}`;
-    const sender =
-      senders.get(key) ?? (await findSenderByEmail(trx, organizationId, folded))?.id ?? otherNames;
+    const { senderId = senders.get(key) ?? (await idOfSender(trx, organizationId, folded)) } =
+      message;
+    const sender = senderId ?? otherNames;
     senders.set(key, sender);
     const campaign = runId === null ? undefined : await campaignOf(app, trx, runId);
     found.set(id, { campaign, sender, template: message.template_id ?? undefined });

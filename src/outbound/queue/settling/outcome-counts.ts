@@ -74,12 +74,16 @@ function countRuns<Row extends { campaign_run_id: string | null }>(
 export async function countAccepted(
   app: App,
   trx: Db,
-  drafts: readonly { message: MessageRow; deliveries: readonly DeliveryRow[] }[],
+  drafts: readonly {
+    message: MessageRow;
+    senderId: string | null;
+    deliveries: readonly DeliveryRow[];
+  }[],
 ): Promise<void> {
   const traitsOf = await traitsOfMessages(
     app,
     trx,
-    drafts.map(({ message }) => message),
+    drafts.map(({ message, senderId }) => ({ ...message, senderId })),
   );
   const observations = drafts.flatMap(({ deliveries }): Observation[] =>
     deliveries.map((row, index) =>
