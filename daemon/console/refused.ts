@@ -24,6 +24,7 @@ export async function refusedView(
     return await act();
   } catch (error) {
     const refusal = refusalOf(error);
+    if (refusal.status >= 500) throw error;
     const view = await page.show(asked).catch(() => null);
     if (view === null || 'bytes' in view) throw refusal;
     return withProblem(view, refusal);

@@ -1,7 +1,9 @@
 // The page in place of a page that failed: a store in trouble, no capacity, or a fault of ours.
 import type { FastifyRequest } from 'fastify';
+import { CapacityError } from '../../src/platform/errors.ts';
 import { errorHeaders, reported } from '../http/errors.ts';
 import type { Answer } from './answers.ts';
+import { Refusal } from './api.ts';
 import { html } from './html.ts';
 import { plainAnswer, type Site } from './site.ts';
 
@@ -9,7 +11,8 @@ import { plainAnswer, type Site } from './site.ts';
 export function inTrouble(site: Site, request: FastifyRequest, error: unknown): Answer {
   const { id, method, url, routeOptions } = request;
   const failed = { requestId: id, method, route: routeOptions.url };
-  const refusal = reported(site.app, error, failed);
+  const cause = error instanceof Refusal ? new CapacityError(error.message, 1) : error;
+  const refusal = reported(site.app, cause, failed);
   const { status, message } = refusal;
   const isPost = method === 'POST';
   const body = html`<p class="problem" role="alert">${message}</p>

@@ -17,7 +17,7 @@ import { releaseAddresses } from '../identity/mailboxes/mailboxes.ts';
 import { storeFirstNamespace } from '../identity/mailboxes/namespaces.ts';
 import { releaseProofs } from '../identity/senders/proof.ts';
 import { mailboxCounter } from '../inbox/approvals/activity.ts';
-import { threadHooks } from '../inbox/threads/thread-hooks.ts';
+import { mailboxesOfMail, threadHooks } from '../inbox/threads/thread-hooks.ts';
 import { readPostedMails } from '../outbound/messages/contents/posted-mail.ts';
 import { presentMessageEvents } from '../outbound/messages/events.ts';
 import { findLostMails } from '../outbound/messages/lost-mails.ts';
@@ -38,6 +38,7 @@ export const hooks: Hooks = {
   nameReleases: [releaseAddresses, releaseCatchAlls, releaseProofs, releaseHosts],
   equipOrganization: storeFirstNamespace,
   threads: threadHooks,
+  mailboxesOfMail,
   findKnownCampaigns,
   findNames,
   askForProof,

@@ -22,6 +22,8 @@ const assets = {
   icon: '/console/assets/x.svg',
 };
 const instant = /^\d{4}-\d\d-\d\d(?:T|$)/;
+/** Ids of resources: pages ask further routes by them. */
+const id = /^[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,26}$/;
 /**
  * Parts that the service itself writes: addresses of files, and the version that a page asks for
  * next.
@@ -47,7 +49,7 @@ afterAll(() => world.close());
 
 /** Puts a text into every field that a stranger could fill. */
 function filled(value: unknown, next: () => string): unknown {
-  if (typeof value === 'string') return instant.test(value) ? value : next();
+  if (typeof value === 'string') return instant.test(value) || id.test(value) ? value : next();
   if (value === null) return null;
   if (Array.isArray(value)) return value.map((one) => filled(one, next));
   if (typeof value !== 'object' || Buffer.isBuffer(value)) return value;
@@ -118,22 +120,23 @@ describe('hostile text', () => {
     expect(new Set(hostileTexts).size).toBeGreaterThanOrEqual(200);
   });
 
+  // A place to break a line follows each dot and @ of an address.
+  const namesIn = (page: string) =>
+    elementsOf(page).flatMap(({ nodeName }) => (nodeName === 'wbr' ? [] : nodeName));
+
   it(`adds no element, no handler and no link of another kind to any page (SEED=${seed})`, async () => {
     let drawn = 0;
     for (const [path, url] of paths) {
-      const harmless = await draw(path, url, () => 'x');
+      let count = 0;
+      const harmless = await draw(path, url, () => `x${count++}`);
       if (harmless === null) continue;
-      const names = elementsOf(harmless).map(({ nodeName }) => nodeName);
+      const names = namesIn(harmless);
       for (let first = seed; first < hostileTexts.length; first += step) {
         let at = first;
         const next = () => hostileTexts[at++ % hostileTexts.length] ?? '';
         const page = (await draw(path, url, next)) ?? '';
         const elements = elementsOf(page);
-        expect([path, first, elements.map(({ nodeName }) => nodeName)]).toEqual([
-          path,
-          first,
-          names,
-        ]);
+        expect([path, first, namesIn(page)]).toEqual([path, first, names]);
         for (const { attrs = [] } of elements) {
           for (const { name, value } of attrs) {
             expect([path, name]).not.toEqual([path, expect.stringMatching(/^on|^srcdoc$|^style$/)]);

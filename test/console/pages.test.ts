@@ -47,7 +47,10 @@ describe('every page', () => {
     expect(missing).toEqual([]);
   });
 
-  it('is answered to a key with its permission, and to no other; areas and their tabs list exactly those', async () => {
+  // Slow: 70 pages for a key of each of 60 permissions.
+  it('is answered to a key with its permission, and to no other; areas and their tabs list exactly those', {
+    timeout: 300_000,
+  }, async () => {
     const places = await listedTo(operator);
     expect(places.size).toBeGreaterThan(18);
     for (const permission of everyPermission()) {

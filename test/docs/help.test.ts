@@ -13,7 +13,7 @@ const mostVague = 3;
 const verbs = new Set(
   (
     'Add Apply Approve Archive Block Cancel Change Check Copy Count Create Deactivate Decide Delete ' +
-    'Deliver Describe Disable Drop Empty Enable End Explain Find Follow Forward Generate Give Hold Install Invite Keep Let Lift ' +
+    'Deliver Describe Disable Drop Empty Enable End Erase Explain Find Follow Forward Generate Give Hold Install Invite Keep Let Lift ' +
     'List Lock Look Mail Make Move Name Open Pass Pause Play Post Preview Print Publish Put Read Receive Record Refuse ' +
     'Register Reject Release Remove Rename Reopen Replace Reply Resolve Restore Restrict Resume ' +
     'Retry Review Revoke Run Save Search Send Serve Show Snooze Start Subscribe Test Track Uninstall Upgrade Verify Wait Watch ' +

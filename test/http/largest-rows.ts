@@ -288,6 +288,14 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
       },
     },
   ],
+  '/v1/contacts/tags': () => [
+    {
+      table: 'contact_counts',
+      where: "tag = ''",
+      unique: { tag: `${text(60)} || printf('%04d', n.i)` },
+      wide: { count: '999999' },
+    },
+  ],
   '/v1/conversations': ({ shared }) => [
     {
       table: 'conversations',

@@ -1,5 +1,6 @@
 // Implements `ThreadHooks`: messages reach threads by it, as they do not import them.
 
+import type { Hooks } from '../../core/app.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import type { ThreadHooks } from '../../outbound/messages/hooks.ts';
 import { findMessageRow } from '../../outbound/messages/queries.ts';
@@ -20,14 +21,16 @@ import {
 import { firstSubject, restateThread } from './restate.ts';
 import { insertDocuments, removeDocuments } from './search-queries.ts';
 
+/** Maps messages to the mailboxes of their threads; see the hook in src/outbound/queue. */
+export const mailboxesOfMail: Hooks['mailboxesOfMail'] = async (db, messageIds) => {
+  const placed = messageIds.length === 0 ? [] : await findPlaced(db, messageIds);
+  return new Map(placed.map(({ message_id, mailbox_id }) => [message_id, mailbox_id]));
+};
+
 export const threadHooks: ThreadHooks = {
   takeIn: placeArrived,
   async positionOf(db, messageId) {
     return (await findPosition(db, messageId))?.position ?? null;
-  },
-  async mailboxesOf(db, messageIds) {
-    const placed = messageIds.length === 0 ? [] : await findPlaced(db, messageIds);
-    return new Map(placed.map(({ message_id, mailbox_id }) => [message_id, mailbox_id]));
   },
   async forget(app, trx, messageId) {
     const [found] = await findThreadMessages(trx, [messageId]);

@@ -11,8 +11,6 @@ export interface ThreadHooks {
   takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
   /** Returns how many messages precede this message in the thread; null if it is in none. */
   positionOf(db: Db, messageId: string): Promise<number | null>;
-  /** Maps messages to the mailboxes of their threads; leaves out messages without a thread. */
-  mailboxesOf(db: Db, messageIds: readonly string[]): Promise<Map<string, string>>;
   /**
    * Takes a message out of the thread, and deletes drafts that answer the message. After the last
    * message it deletes the thread. Returns null if the message had no thread.

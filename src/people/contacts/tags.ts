@@ -1,5 +1,4 @@
 // The tags that contacts have, with the number of contacts of each.
-import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -16,12 +15,8 @@ export async function listTags(
 ): Promise<Page<ContactTag>> {
   const { page, limit } = query;
   const range = { limit, offset: (page - 1) * limit };
-  const { rows, total } = await readFilteredPage(store, {
-    organizationId,
-    field: 'page',
-    rows: (db) => selectTags(db, organizationId, range),
-    total: (db) => countTags(db, organizationId),
-  });
+  const rows = await selectTags(store.db, organizationId, range);
+  const total = await countTags(store.db, organizationId);
   return toPage(rows.map(toTag), total, query);
 }
 

@@ -22,6 +22,9 @@ import type { Erased } from './copies.ts';
 /** Rows that a transaction reads. */
 const batch = 200;
 
+/** The clock may have run ahead by as much when the member was made. */
+const aheadMs = 24 * 3_600_000;
+
 /** Walks of tables, with the kind of ids in the key. */
 const walks: readonly (readonly [IdKind, EraseNames])[] = [
   [runNoun, eraseRunNames],
@@ -46,7 +49,7 @@ export async function eraseMember(trx: Db, row: ErasureRow): Promise<Erased> {
   if (named === batch || detailed === batch) return { isDone: false, about };
   const [kind, erase] = walks[walk] ?? [];
   if (!kind || !erase) return { isDone: true };
-  const after = about.after ?? firstIdAt(kind, timeOfId(id));
+  const after = about.after ?? firstIdAt(kind, timeOfId(id) - aheadMs);
   const reached = await erase(trx, { id, organizationId }, after, batch);
   return { isDone: false, about: reached === null ? { walk: walk + 1 } : { walk, after: reached } };
 }

@@ -33,11 +33,11 @@ import { type Verdict, verdictOf } from './verdict.ts';
 
 const mostOther = 3;
 
-/** Returns the answer of a route; null where the caller may not read it, or it is gone. */
+/** Returns the answer of a route; null if refused: by right, gone, or a malformed address. */
 async function orNone<Value>(isAllowed: boolean, ask: () => Promise<Value>): Promise<Value | null> {
   if (!isAllowed) return null;
   return ask().catch((error: unknown) => {
-    if ([403, 404].includes(refusalOf(error).status)) return null;
+    if (refusalOf(error).status < 500) return null;
     throw error;
   });
 }

@@ -67,7 +67,7 @@ export async function takeScheduled(
     due.map((row) => row.organization_id),
   );
   const held = due.filter((row) => spent.has(row.organization_id));
-  const delayed = await app.hooks.threads.mailboxesOf(trx, messagesOf(held));
+  const delayed = await app.hooks.mailboxesOfMail(trx, messagesOf(held));
   const quotaWait = (row: DeliveryRow) =>
     delayed.has(row.message_id) ? null : waitForQuota(row, spent.get(row.organization_id));
   const taken: DeliveryRow[] = [];
@@ -110,7 +110,7 @@ interface Asked {
  */
 export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Promise<void> {
   const owners = new Map(taken.map((row) => [row.message_id, row.organization_id]));
-  const mailboxes = await app.hooks.threads.mailboxesOf(app.store.db, [...owners.keys()]);
+  const mailboxes = await app.hooks.mailboxesOfMail(app.store.db, [...owners.keys()]);
   const delayed = [...mailboxes].map(
     ([messageId, mailboxId]): Asked => ({
       messageId,
