@@ -78,8 +78,8 @@ const groups: readonly Group[] = [
 const settings = area(
   'Settings',
   'settings',
-  '/organization = Organization',
   '/people = People',
+  '/organization = Organization',
   '/account = My account',
   '/changes = Changes',
 );

@@ -49,6 +49,9 @@ describe.skipIf(path === null)('the console in a browser', () => {
     return watched;
   }
 
+  const openMenu = (page: Page) =>
+    page.getByRole('button', { name: 'More of your session' }).click();
+
   /** Loads the page again until it shows this. */
   const untilShown = (page: Page, wanted: Locator) =>
     expect
@@ -66,7 +69,6 @@ describe.skipIf(path === null)('the console in a browser', () => {
     await page.waitForURL(/\/messages\/msg_/);
     // Without a reload: the page is live.
     await page.getByRole('heading', { name: 'It arrived' }).waitFor();
-    await page.getByRole('link', { name: 'Mailboxes', exact: true }).click();
     await page.getByRole('link', { name: 'Inbox', exact: true }).click();
     await untilShown(page, page.getByRole('link', { name: 'First mail' }));
     await page.getByRole('link', { name: 'First mail' }).click();
@@ -159,8 +161,10 @@ describe.skipIf(path === null)('the console in a browser', () => {
   it('acts on no single key once they are turned off, after a reload too', async () => {
     const { page, faults } = await signedIn();
     await page.goto('/console/mailboxes');
+    await openMenu(page);
     await page.getByRole('button', { name: 'Turn single keys off' }).click();
     await page.reload();
+    await openMenu(page);
     await page.getByRole('button', { name: 'Turn single keys on' }).waitFor();
     await page.keyboard.press('j');
     expect(await page.locator('tr.selected').count()).toBe(0);
@@ -172,10 +176,12 @@ describe.skipIf(path === null)('the console in a browser', () => {
 
   it('works without JavaScript', async () => {
     const { page, faults } = await signedIn({ javaScriptEnabled: false });
-    await page.getByRole('link', { name: 'Domains', exact: true }).click();
-    await page.getByLabel('Domain', { exact: true }).fill('plain.example');
-    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('link', { name: 'Domains & senders', exact: true }).click();
+    await page.getByRole('button', { name: 'Add a domain' }).click();
+    await page.getByRole('textbox', { name: /^Domain / }).fill('plain.example');
+    await page.getByRole('button', { name: 'Add it' }).click();
     await page.getByRole('heading', { name: 'plain.example' }).waitFor();
+    await openMenu(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('Use an API key instead').click();
     await page.getByLabel('API key').waitFor();
@@ -192,7 +198,7 @@ describe.skipIf(path === null)('the console in a browser', () => {
     await fillPages(post, body.items?.[0]?.id ?? '');
     const found = await findPaths(async (path) => (await page.request.get(path)).text());
     // The HTML of a mail stands in a frame of a page: a sandbox, in which Axe cannot run.
-    const downloads = /\/(?:records|files|look)[/?]|\/html$/;
+    const downloads = /\/(?:records|files|look|csv)[/?]|\/(?:html|raw)$|\.csv$/;
     return [...found.values()].filter((path) => !downloads.test(path));
   }
 

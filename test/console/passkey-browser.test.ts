@@ -92,6 +92,11 @@ describe.skipIf(path === null)('passkeys in a browser', () => {
     await page.getByText('My laptop').first().waitFor();
   }
 
+  async function signOut(page: Page) {
+    await page.getByRole('button', { name: 'More of your session' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+  }
+
   /** Follows a link to a path of the console on a page of another site. */
   async function comeFromAnotherSite(page: Page, target: string): Promise<void> {
     foreignPage = `<!doctype html><title>Webmail</title><a href="${origin}${target}">Open</a>`;
@@ -107,7 +112,7 @@ describe.skipIf(path === null)('passkeys in a browser', () => {
     const { page, faults } = await inAccount();
     await addPasskey(page);
     expect(await selectPasskeys(world.test.app.store.db, personId)).toHaveLength(1);
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     await passkeyButton(page).click();
     await overview(page);
     expect(faults).toEqual([]);
@@ -117,7 +122,7 @@ describe.skipIf(path === null)('passkeys in a browser', () => {
   it('are offered in the list of the address, before anything is typed', async () => {
     const { page } = await inAccount(true);
     await addPasskey(page);
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     await overview(page);
     await page.context().close();
   });

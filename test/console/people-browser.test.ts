@@ -68,7 +68,7 @@ describe.skipIf(path === null)(
 
     it('invites a colleague in at most four clicks', async () => {
       const { page } = await signedIn();
-      let clicks = await press(page.getByRole('link', { name: 'People', exact: true }));
+      let clicks = await press(page.getByRole('link', { name: 'Settings', exact: true }));
       clicks += await press(page.getByLabel('Mail address'));
       await page.keyboard.type('mara@example.com');
       await page.getByRole('combobox', { name: /^Role/ }).selectOption('editor');

@@ -134,7 +134,7 @@ export async function findPeople(asked: Asked, action: string, label: string): P
     return html`<li>${icon('person')}<span><b>${name}</b>${address}</span>
       ${button(asked, { action, label: html`${label}<span class="sr"> ${name}</span>`, fields: { ids: contact.id } })}</li>`;
   });
-  return html`<form method="get" class="search" role="search" action=${`/console${path}`}><input type="search" name="find" value=${find} aria-label="Find people to add" placeholder="Find people to add by name or address" /><button class="btn">Find</button></form>
+  return html`<form method="get" class="search" role="search" aria-label="People to add" action=${`/console${path}`}><input type="search" name="find" value=${find} aria-label="Find people to add" placeholder="Find people to add by name or address" /><button class="btn">Find</button></form>
     ${rows && (rows.length > 0 ? html`<ul class="todo">${rows}</ul>` : html`<p class="soft">Nobody fits “${find}”.</p>`)}`;
 }
 
