@@ -61,7 +61,7 @@ export function table<Item>(
         html`<td class=${classOf(column)} data-l=${column.isWide || column.isPlain ? undefined : column.head}>${column.cell(item)}</td>`,
     )}</tr>`;
   return html`<div class="list-box"><div class="scroll" tabindex="0" role="region" aria-label=${`Table: ${all.map(({ head }) => head).join(', ')}`}><table class="rows">
-      <thead><tr>${all.map((column) => html`<th scope="col" class=${column.isNumber ? 'num' : undefined}>${column.head}</th>`)}</tr></thead>
+      <thead><tr>${all.map((column) => html`<th scope="col" class=${column.isNumber ? 'num' : undefined}>${column.head || html`<span class="sr">Change</span>`}</th>`)}</tr></thead>
       <tbody>${list.items.map(row)}</tbody>
     </table></div>${pager(asked, list)}</div>`;
 }
