@@ -197,8 +197,8 @@ describe.skipIf(path === null)('the console in a browser', () => {
     const { body } = await daemon.request<Made>('GET', '/v1/mailboxes');
     await fillPages(post, body.items?.[0]?.id ?? '');
     const found = await findPaths(async (path) => (await page.request.get(path)).text());
-    // The HTML of a mail stands in a frame of a page: a sandbox, in which Axe cannot run.
-    const downloads = /\/(?:records|files|look|csv)[/?]|\/(?:html|raw)$|\.csv$/;
+    // HTML of a mail and hits of a search are parts of pages, in a sandbox: Axe cannot run there.
+    const downloads = /\/(?:records|files|look|csv)[/?]|\/(?:html|raw|hits)$|\.csv$/;
     return [...found.values()].filter((path) => !downloads.test(path));
   }
 
