@@ -44,6 +44,18 @@ export function refusalOf(error: unknown, requestId = ''): Refusal {
   return new Refusal(error.status, error.toJSON(), requestId);
 }
 
+/** Returns the answer of a route; null if refused: by right, gone, or a malformed address. */
+export async function orNone<Value>(
+  isAllowed: boolean,
+  ask: () => Promise<Value>,
+): Promise<Value | null> {
+  if (!isAllowed) return null;
+  return ask().catch((error: unknown) => {
+    if (refusalOf(error).status < 500) return null;
+    throw error;
+  });
+}
+
 /** A file that the browser saves. */
 export interface Download {
   contentType: string;

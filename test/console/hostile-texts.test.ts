@@ -9,6 +9,7 @@ import { type Asked, matchPath } from '../../daemon/console/page.ts';
 import { pages } from '../../daemon/console/pages/pages.ts';
 import type { AskRoute } from '../../daemon/http/faces.ts';
 import type { Doorway } from '../../src/core/api/route.ts';
+import { ValidationError } from '../../src/platform/errors.ts';
 import { plainly } from '../../src/platform/runtime/signs.ts';
 import { ask, type Input } from '../../src/service/door/door.ts';
 import { fillPages, findPaths, type Post } from './fixture.ts';
@@ -25,10 +26,10 @@ const instant = /^\d{4}-\d\d-\d\d(?:T|$)/;
 /** Ids of resources: pages ask further routes by them. */
 const id = /^[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,26}$/;
 /**
- * Parts that the service itself writes: addresses of files, and the version that a page asks for
- * next.
+ * Parts that the service itself writes: addresses of files, a trait, and the version that a page
+ * asks for next.
  */
-const ours = new Set(['storageUrls', 'latestVersion']);
+const ours = new Set(['storageUrls', 'latestVersion', 'by']);
 
 const step = process.env['TEXTS'] === 'all' ? 1 : 10;
 const seed = Number(process.env['SEED'] ?? Date.now() % step);
@@ -46,6 +47,14 @@ beforeAll(async () => {
   paths = await findPaths(async (path) => (await operator.get(path)).body);
 });
 afterAll(() => world.close());
+
+/** Returns the question that a page asks when it is filled with harmless texts. */
+function harmlessly(query: object): object {
+  const given = Object.entries(query);
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, hostileTexts.includes(value) ? 'x0' : value]),
+  );
+}
 
 /** Puts a text into every field that a stranger could fill. */
 function filled(value: unknown, next: () => string): unknown {
@@ -73,7 +82,14 @@ function askedFor(url: string, params: Record<string, string>, next: () => strin
   const { app, caller } = world.test;
   const { pathname, searchParams } = new URL(url, 'http://self');
   const askRoute: AskRoute = async (way, { query = {}, ...input } = {}) =>
-    filled(await answer(way, { ...input, query: queryOf(query) }), next) as never;
+    filled(
+      await answer(way, { ...input, query: queryOf(query) }).catch((error: unknown) => {
+        if (!(error instanceof ValidationError)) throw error;
+        // A page asks by a text that was filled in, and that no store would hold.
+        return answer(way, { ...input, query: queryOf(harmlessly(query)) });
+      }),
+      next,
+    ) as never;
   const timezone = 'Europe/Berlin';
   return {
     ask: askRoute,

@@ -119,7 +119,7 @@ const isReason = (reason: unknown): reason is BlockReason =>
   typeof reason === 'string' && Object.hasOwn(blocked, reason);
 
 /** Returns the reason of a block as a label. */
-export const blockLabel = (reason: BlockReason) => blocked[reason][0];
+export const blockLabel = (reason: string) => (isReason(reason) ? blocked[reason][0] : reason);
 
 /** Returns the reason of a block for the middle of a sentence; null for an unknown reason. */
 export const blockBecause = (reason: unknown) => (isReason(reason) ? blocked[reason][1] : null);

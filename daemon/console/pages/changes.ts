@@ -67,7 +67,7 @@ function sentence(entry: Entry): Part {
   const verb = action.slice(action.indexOf('.') + 1);
   const noun = resource.type.replaceAll('-', ' ');
   const name = nameOf(entry);
-  const path = paths[resource.type];
+  const path = Object.hasOwn(paths, resource.type) ? paths[resource.type] : undefined;
   const isGone = verb === 'deleted';
   const shown = name ?? html`<code>${resource.id}</code>`;
   const target =

@@ -12,7 +12,7 @@ import { queueRoutes } from '../../../../src/outbound/queue/desk/routes.ts';
 import { sendingRoutes } from '../../../../src/outbound/sending/routes.ts';
 import { blockRoutes } from '../../../../src/people/blocks/routes.ts';
 import type { Block } from '../../../../src/people/blocks/schema.ts';
-import { refusalOf, withQuery } from '../../api.ts';
+import { orNone, withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
 import { parsingErrors } from '../../parsing-errors.ts';
@@ -32,15 +32,6 @@ import { storyOf } from './story.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 const mostOther = 3;
-
-/** Returns the answer of a route; null if refused: by right, gone, or a malformed address. */
-async function orNone<Value>(isAllowed: boolean, ask: () => Promise<Value>): Promise<Value | null> {
-  if (!isAllowed) return null;
-  return ask().catch((error: unknown) => {
-    if (refusalOf(error).status < 500) return null;
-    throw error;
-  });
-}
 
 interface Seen {
   message: Message;

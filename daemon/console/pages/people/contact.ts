@@ -9,7 +9,7 @@ import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
 import { conversationRoutes } from '../../../../src/people/conversations/routes.ts';
 import type { UnsubscribeGroup } from '../../../../src/people/unsubscribe-groups/schema.ts';
-import { withQuery } from '../../api.ts';
+import { orNone, withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Done, Form, Page, View } from '../../page.ts';
 import { card, foldedCard } from '../../parts/card.ts';
@@ -48,25 +48,29 @@ async function see(asked: Asked): Promise<Seen> {
   const address = firstAddress(contact);
   const hasMail = address !== undefined && may('messages:read');
   const [blocks, lists, sent, received, conversations] = await Promise.all([
-    address !== undefined && may('blocks:read')
-      ? ask(blockRoutes.list, { query: { address, limit: mostLists } })
-      : none,
+    orNone(address !== undefined && may('blocks:read'), () =>
+      ask(blockRoutes.list, { query: { address, limit: mostLists } }),
+    ),
     ask(unsubscribeGroupRoutes.list, { query: { limit: mostLists } }),
-    hasMail ? ask(messageRoutes.list, { query: { recipient: address, limit: mostMails } }) : none,
-    hasMail ? ask(messageRoutes.list, { query: { sender: address, limit: mostOther } }) : none,
+    orNone(hasMail, () =>
+      ask(messageRoutes.list, { query: { recipient: address, limit: mostMails } }),
+    ),
+    orNone(hasMail, () =>
+      ask(messageRoutes.list, { query: { sender: address, limit: mostOther } }),
+    ),
     may('conversations:read')
       ? ask(conversationRoutes.list, { query: { contactId: contact.id, limit: mostOther } })
       : none,
   ]);
   const moments = timelineOf({
     contact,
-    sent: sent.items,
-    received: received.items,
+    sent: sent?.items ?? [],
+    received: received?.items ?? [],
     conversations: conversations.items,
-    blocks: blocks.items,
+    blocks: blocks?.items ?? [],
     lists: new Map(lists.items.map(({ id, name }) => [id, name])),
   });
-  return { contact, blocks: blocks.items, lists: lists.items, moments };
+  return { contact, blocks: blocks?.items ?? [], lists: lists.items, moments };
 }
 
 /** Draws the button that lifts a block, behind a question. */
