@@ -203,7 +203,8 @@ const uses: Readonly<Record<string, string>> = {
   'src/outbound/unsubscribe-links/tokens.ts': 'the key of a token: any time',
   'src/people/blocks/lift.ts': 'bounds of a selection: any time',
   'src/service/erasing/actions.ts': 'events near an action: made by the same clock',
-  'src/service/erasing/member.ts': 'rows since a day before the member: the clock ran ahead by less',
+  'src/service/erasing/member.ts':
+    'rows since a day before the member: the clock ran ahead by less',
   'src/webhooks/deliveries/list-queries.ts': 'pages of a list, and a replay since a time',
 };
 
