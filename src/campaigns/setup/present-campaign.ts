@@ -75,7 +75,7 @@ export const unsubscribeRemedy =
   '(`svc unsubscribe-groups create`), or set `transactional` if all of them must get it';
 
 /** Warning of a campaign without an unsubscribe group: a run is refused. */
-export const noUnsubscribeGroup: TemplateWarning = {
+const noUnsubscribeGroup: TemplateWarning = {
   code: 'no-unsubscribe-group',
   message: `A run is refused: ${unsubscribeRemedy}`,
   path: null,

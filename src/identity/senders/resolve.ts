@@ -94,8 +94,8 @@ type Refused = ForbiddenError | ConflictError;
 
 /**
  * Returns the sender of mail that the service writes: `from` or the default sender of the first
- * organization, without its id and Reply-To. So an answer, which may quote the mail, never goes to the
- * organization that caused it. @throws ConflictError without a sender that may send.
+ * organization, without its id and Reply-To. So an answer, which may quote the mail, never goes to
+ * the organization that caused it. @throws ConflictError without a sender that may send.
  */
 async function resolveServiceSender(
   db: Db,

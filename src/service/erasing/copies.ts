@@ -20,22 +20,12 @@ import { deleteRecipients, deleteRun, findRunOf } from '../../run-ledger/list-qu
 import { clearAnswersOfMessage } from '../../webhooks/deliveries/erase-queries.ts';
 import { eraseRecorded } from './actions.ts';
 import { eraseEvent } from './events.ts';
-import { eraseMember } from './member.ts';
+import { type Erased, eraseMember } from './member.ts';
 
 /** Number of rows of a table that a transaction erases. */
 const batch = 100;
 /** Number of contacts that a transaction removes from a ledger. */
 const recipientsAtOnce = 500;
-
-export interface Erased {
-  isDone: boolean;
-  /**
-   * Whether an open proposal still shows a copy. The copy stays until the proposal is decided or
-   * expires.
-   */
-  isWaiting?: boolean;
-  about?: object;
-}
 
 type Erase = (trx: Db, row: ErasureRow) => Promise<Erased>;
 

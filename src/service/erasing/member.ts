@@ -17,10 +17,20 @@ import { type Db, fromJson } from '../../platform/store/db.ts';
 import type { EraseNames } from '../../platform/store/rows/names.ts';
 import { eraseRunNames } from '../../run-ledger/queries.ts';
 import { eraseAnswerNames, eraseBodyNames } from '../../webhooks/deliveries/erase-queries.ts';
-import type { Erased } from './copies.ts';
 
 /** Rows that a transaction reads. */
 const batch = 200;
+
+/** The end of a transaction that erases copies. */
+export interface Erased {
+  isDone: boolean;
+  /**
+   * Whether an open proposal still shows a copy. The copy stays until the proposal is decided or
+   * expires.
+   */
+  isWaiting?: boolean;
+  about?: object;
+}
 
 /** The clock may have run ahead by as much when the member was made. */
 const aheadMs = 24 * 3_600_000;

@@ -1,6 +1,6 @@
-// What callers with limits are let in to: every page and action of the console, every route and
-// tool, as each of them signs in and connects. What the door does not refuse stands in
-// docs/making/door.md, written by hand.
+// Callers with limits at every page and action of the console, every route and every tool, as each
+// caller signs in and connects. The table in docs/making/door.md, written by hand, has all that the
+// door lets in.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pages } from '../../../daemon/console/pages/pages.ts';
@@ -16,7 +16,7 @@ import { consoleWorld, type World } from '../../console/world.ts';
 import { makeInstallation } from '../../extensions/fixtures.ts';
 
 /**
- * Reads the table: each page, and each action of one (`/blocks add`), with those who are let in.
+ * Reads the table: each page and each action of a page (`/blocks add`), with the callers let in.
  */
 function readTable(text: string): Record<string, string> {
   const letIn: Record<string, string> = {};

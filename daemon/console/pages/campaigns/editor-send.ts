@@ -16,7 +16,7 @@ import { counted, timeWords } from '../../parts/times.ts';
 import { isRefused } from './editor-check.ts';
 
 /** Why people are left out, after their number. */
-export const leftOut: Readonly<Record<SkipReason, string>> = {
+const leftOut: Readonly<Record<SkipReason, string>> = {
   excluded: 'have a tag that is left out',
   archived: 'are archived',
   'no-address': 'have no address',
@@ -34,7 +34,7 @@ const limits = {
 } as const;
 
 /** Returns a number of people in words. */
-export const peopleIn = (count: number) => `${counted(count)} ${count === 1 ? 'person' : 'people'}`;
+const peopleIn = (count: number) => `${counted(count)} ${count === 1 ? 'person' : 'people'}`;
 
 /** Returns the headline of a run before it is made: "386 people, done at 09:31". */
 export function headline({ dispatch, lastAt }: Estimate, when: (at: string) => string): string {

@@ -17,7 +17,7 @@ const purposes: Readonly<Record<DnsRecord['purpose'], readonly [title: string, t
 };
 
 /** Returns a name without the domain; `@` for the domain itself. */
-export function relativeName(name: string, domain: string): string {
+function relativeName(name: string, domain: string): string {
   if (name === domain) return '@';
   return name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : name;
 }

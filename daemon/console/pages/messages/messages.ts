@@ -46,7 +46,7 @@ function instantOf(zone: string, given: string | undefined, edge: 'first' | 'las
 }
 
 /** Returns the query of the route for the query of the page: `q` is an address or a subject. */
-export function wantedOf({ query, timezone }: Pick<Asked, 'query' | 'timezone'>) {
+function wantedOf({ query, timezone }: Pick<Asked, 'query' | 'timezone'>) {
   const { q = '', recipient, subject, startDate, endDate } = query;
   const words = q.trim();
   const isAddress = words.includes('@');
@@ -61,7 +61,7 @@ export function wantedOf({ query, timezone }: Pick<Asked, 'query' | 'timezone'>)
 }
 
 /** Returns why a message is not where it should be, in a few words; empty for all other mail. */
-export function hintOf(
+function hintOf(
   { deliveries, status }: Pick<Message, 'deliveries' | 'status'>,
   when: When,
 ): string {

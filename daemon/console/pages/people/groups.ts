@@ -4,28 +4,24 @@ import { unsubscribeGroupRoutes } from '../../../../src/consent/opt-in/group-rou
 import type { ContactQuery } from '../../../../src/people/contacts/groups/query-schema.ts';
 import { contactGroupRoutes } from '../../../../src/people/contacts/groups/routes.ts';
 import type { ContactGroup } from '../../../../src/people/contacts/groups/schema.ts';
-import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
 import { card, folded, foldedCard } from '../../parts/card.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { addressesIn, button, choice, field, form, jsonIn } from '../../parts/form.ts';
-import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
 import { emptyState, table } from '../../parts/table.ts';
 import { counted } from '../../parts/times.ts';
-import { addressPart } from '../../parts/who.ts';
 import { written } from '../../parts/written.ts';
 import { contactColumns } from './contacts.ts';
+import { findPeople } from './find-people.ts';
 import { comparisons, formOfRows, queryOf, rowsIn, rowsOf, subjects } from './group-conditions.ts';
-import { nameOf } from './names.ts';
 import { makeUnsubscribing, unsubscribePages, unsubscribeTable } from './unsubscribe-groups.ts';
 
 /** A group as the door answers it: the query is checked when it is written. */
 type Group = Omit<ContactGroup, 'query'> & { query: unknown };
 
-const mostFound = 8;
 const spareRows = 2;
 
 const queryHint = 'JSON: {"all": [{"tag": "customer"}, {"not": {"any": […]}}]}';
@@ -117,25 +113,6 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
     command: 'svc groups list',
     request: 'GET /v1/contact-groups',
   };
-}
-
-/** Draws the search for people to add, and what it found. */
-export async function findPeople(asked: Asked, action: string, label: string): Promise<Part> {
-  const { ask, query, path } = asked;
-  const find = query['find']?.trim() ?? '';
-  const found =
-    find.length < 2
-      ? null
-      : await ask(contactRoutes.list, { query: { q: find, limit: mostFound } });
-  const rows = found?.items.map((contact) => {
-    const email = contact.identities[0]?.identifier ?? '';
-    const name = nameOf(contact);
-    const address = name === email ? null : html` <small>${addressPart(email)}</small>`;
-    return html`<li>${icon('person')}<span><b>${name}</b>${address}</span>
-      ${button(asked, { action, label: html`${label}<span class="sr"> ${name}</span>`, fields: { ids: contact.id } })}</li>`;
-  });
-  return html`<form method="get" class="search" role="search" aria-label="People to add" action=${`/console${path}`}><input type="search" name="find" value=${find} aria-label="Find people to add" placeholder="Find people to add by name or address" /><button class="btn">Find</button></form>
-    ${rows && (rows.length > 0 ? html`<ul class="todo">${rows}</ul>` : html`<p class="soft">Nobody fits “${find}”.</p>`)}`;
 }
 
 function changing(asked: Asked, group: Group, given: Form): Part {

@@ -18,7 +18,7 @@ import { time } from '../../parts/times.ts';
 import { who } from '../../parts/who.ts';
 import { written } from '../../parts/written.ts';
 import { state, states } from '../../states.ts';
-import { findPeople } from './groups.ts';
+import { findPeople } from './find-people.ts';
 import { contactsBy, nameOf } from './names.ts';
 
 const results: Readonly<Record<AddResult, string>> = {
