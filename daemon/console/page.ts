@@ -27,6 +27,10 @@ export interface Asked {
   /** Values of `:name` in the path of the page. */
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
+  /** Draws the page as it is stored now. */
+  drawn(): Promise<View | Download>;
+  /** Stored values that a form was drawn with, while it is drawn again with what was typed. */
+  seen?: { action: string; text: string };
   /** Returns a text that cannot be guessed, such as for an idempotency key. */
   newToken(): string;
   /** Token that forms of the session carry. */

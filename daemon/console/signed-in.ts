@@ -107,9 +107,10 @@ function askedBy(site: Site, request: FastifyRequest, session: Session, path: st
   const asker = { caller, peer: visitorOf(app, request.raw), requestId: request.id };
   const askRoute: AskRoute = (way, { query = {}, ...input } = {}) =>
     ask(asker, way, { ...input, query: queryOf(query) });
-  return {
+  const asked: Asked = {
     app,
     ask: askRoute,
+    drawn: () => pageAt(path).show(asked),
     newToken: () => newToken(app.random),
     caller,
     session,
@@ -125,6 +126,7 @@ function askedBy(site: Site, request: FastifyRequest, session: Session, path: st
     authenticate: (key) => site.authenticator.authenticate(key),
     may: (right) => mayAsk(caller, right),
   };
+  return asked;
 }
 
 /** Shows a page, or runs the action of a posted form. Returns a path to redirect to, or a page. */

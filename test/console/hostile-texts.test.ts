@@ -109,6 +109,7 @@ function askedFor(url: string, params: Record<string, string>, next: () => strin
     browserToken: null,
     authenticate: async () => null,
     newToken: () => 'token',
+    drawn: async () => ({ title: '', body: null }),
     caller,
     config: app.config,
     now: app.clock.now(),

@@ -2,6 +2,7 @@
 import { Refusal } from '../api.ts';
 import { html, type Part } from '../html.ts';
 import type { Asked } from '../page.ts';
+import { seenField } from './seen.ts';
 
 interface Button {
   action: string;
@@ -56,6 +57,7 @@ export function form(
 ): Part {
   return html`<form method="post" class="fields">
     ${hidden(asked, action)}
+    ${seenField(asked, action, fields)}
     ${fields}
     <div class="row"><button class="btn first">${label}</button>
       ${others.map((other) => html`<button class="btn" name="_action" value=${other.action}>${other.label}</button>`)}</div>

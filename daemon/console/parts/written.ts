@@ -3,6 +3,7 @@ import type { Right } from '../../../src/core/api/route.ts';
 import { type Refusal, refusalOf } from '../api.ts';
 import { html, type Part } from '../html.ts';
 import type { Action, Asked, Form, Outcome, View } from '../page.ts';
+import { checkSeen } from './seen.ts';
 
 /** Draws the sentence of a refusal, above the form or list that was refused. */
 export function problemOf({ message }: Pick<Refusal, 'message'>): Part {
@@ -35,10 +36,16 @@ export function written(
   return {
     needs,
     ...(asks !== undefined && { asks }),
-    run: (asked, given) =>
-      orAgain(
-        () => act(asked, given),
-        (problem) => draw(asked, given, problem),
-      ),
+    async run(asked, given) {
+      const checked = await checkSeen(asked, given);
+      const again = checked ? { ...asked, seen: checked.seen } : asked;
+      return orAgain(
+        async () => {
+          if (checked?.refusal) throw checked.refusal;
+          return act(asked, given);
+        },
+        (problem) => draw(again, given, problem),
+      );
+    },
   };
 }

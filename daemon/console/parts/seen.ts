@@ -1,0 +1,148 @@
+// Two people who change the same thing: a form carries hashes of the stored values that it was
+// drawn with. If a stored value changed since, the form is refused once, with the value of now.
+import { createHash } from 'node:crypto';
+import { Refusal } from '../api.ts';
+import { html, type Part } from '../html.ts';
+import type { Asked, Form } from '../page.ts';
+
+interface Drawn {
+  label: string;
+  value: string;
+}
+
+type Drawing = Extract<Part, { props: unknown }>;
+type Props = Readonly<Record<string, unknown>>;
+
+const hashCharacters = 8;
+const longestShown = 80;
+/** Types of inputs that hold no stored value. */
+const valueless = ['hidden', 'file', 'password', 'submit'];
+
+const hashOf = (value: string) =>
+  createHash('sha256').update(value).digest('base64url').slice(0, hashCharacters);
+const isElement = (part: Part): part is Drawing =>
+  typeof part === 'object' && part !== null && 'type' in part;
+const propsOf = ({ props }: Drawing): Props => props;
+
+/** Returns the parts within a part. */
+function within(part: Part): readonly Part[] {
+  const children = Array.isArray(part) ? part : isElement(part) ? propsOf(part)['children'] : [];
+  return [children].flat(5) as Part[];
+}
+
+function textOf(part: Part): string {
+  if (typeof part === 'string' || typeof part === 'number') return String(part);
+  return within(part).map(textOf).join('');
+}
+
+function elementsIn(part: Part): Drawing[] {
+  const below = within(part).flatMap(elementsIn);
+  return isElement(part) ? [part, ...below] : below;
+}
+
+/** Returns the value of a field; null for any other part. */
+function valueIn(node: Drawing): string | null {
+  const { type, value, checked } = propsOf(node);
+  if (node.type === 'textarea') return textOf(node);
+  if (node.type === 'select') {
+    const options = elementsIn(node).filter((one) => one.type === 'option');
+    const chosen = options.find((one) => propsOf(one)['selected']) ?? options[0];
+    return chosen ? String(propsOf(chosen)['value'] ?? textOf(chosen)) : '';
+  }
+  if (node.type !== 'input' || valueless.includes(String(type))) return null;
+  if (type === 'checkbox' || type === 'radio') return checked ? String(value) : '';
+  return String(value ?? '');
+}
+
+/** Returns the fields of a form by their names. Boxes of a name count together. */
+function fieldsIn(part: Part, label = ''): Map<string, Drawn> {
+  const found = new Map<string, Drawn>();
+  const add = (name: string, { label: words, value }: Drawn) => {
+    const before = found.get(name);
+    found.set(name, { label: before?.label || words, value: (before?.value ?? '') + value });
+  };
+  if (isElement(part)) {
+    const { name } = propsOf(part);
+    const value = valueIn(part);
+    if (typeof name === 'string' && value !== null) add(name, { label: label || name, value });
+  }
+  const isLabel = isElement(part) && part.type === 'label';
+  const words = isLabel ? textOf(within(part).find((one) => textOf(one).trim() !== '')) : label;
+  for (const one of within(part)) {
+    for (const [name, drawn] of fieldsIn(one, words.trim())) add(name, drawn);
+  }
+  return found;
+}
+
+function textOfSeen(fields: ReadonlyMap<string, Drawn>): string {
+  return JSON.stringify(
+    Object.fromEntries([...fields].map(([name, { value }]) => [name, hashOf(value)])),
+  );
+}
+
+/**
+ * Draws the hidden field with the hashes of the stored values of a form. A form that is drawn again
+ * with typed values keeps the hashes of the first time.
+ */
+export function seenField({ seen }: Asked, action: string, fields: Part): Part {
+  const text = seen?.action === action ? seen.text : textOfSeen(fieldsIn(fields));
+  return html`<input type="hidden" name="_seen" value=${text} />`;
+}
+
+/** Returns the form of a page that posts these hidden fields. */
+function formIn(body: Part, given: Form): Drawing | undefined {
+  return elementsIn(body).find((form) => {
+    if (form.type !== 'form') return false;
+    const inputs = elementsIn(form).filter(({ type }) => type === 'input' || type === 'button');
+    const isSent = inputs.some((one) => {
+      const { name, value } = propsOf(one);
+      return name === '_action' && value === given['_action'];
+    });
+    const hidden = inputs.filter((one) => propsOf(one)['type'] === 'hidden').map(propsOf);
+    const isOther = hidden.some(
+      ({ name, value }) => !String(name).startsWith('_') && given[String(name)] !== String(value),
+    );
+    return isSent && !isOther;
+  });
+}
+
+function hashesIn(text: string): Record<string, unknown> {
+  try {
+    const read: unknown = JSON.parse(text);
+    return typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Stored values that a form was drawn with, and the refusal of the form. */
+export interface Checked {
+  seen: NonNullable<Asked['seen']>;
+  refusal: Refusal | null;
+}
+
+/**
+ * Compares the stored values that a form was drawn with to the values of now. A field that both
+ * people changed to the same value does not count. Returns null for a form without such values.
+ */
+export async function checkSeen(asked: Asked, given: Form): Promise<Checked | null> {
+  const { _seen: text, _action: action = '' } = given;
+  if (text === undefined) return null;
+  const page = await asked.drawn();
+  const form = 'bytes' in page ? undefined : formIn(page.body, given);
+  if (!form) return { seen: { action, text }, refusal: null };
+  const was = hashesIn(text);
+  const fields = fieldsIn(form);
+  const changed = [...fields].filter(([name, { value }]) => {
+    const isChanged = Object.hasOwn(was, name) && was[name] !== hashOf(value);
+    return isChanged && (given[name] ?? '') !== value;
+  });
+  if (changed.length === 0) return { seen: { action, text }, refusal: null };
+  const now = changed.map(([, { label, value }]) => {
+    const shown = value.length > longestShown ? `${value.slice(0, longestShown)}…` : value;
+    return value === '' ? `${label} is empty now.` : `${label} is “${shown}” now.`;
+  });
+  const message = `Somebody changed this while you typed, so nothing was saved. ${now.join(' ')} Save again to put yours in its place.`;
+  const refusal = new Refusal(409, { _tag: 'ConflictError', message }, '');
+  return { seen: { action, text: textOfSeen(fields) }, refusal };
+}
