@@ -32,8 +32,8 @@ export function styleOf(): string {
   return texts
     .join('')
     .replaceAll(/\/\*[^*]*\*\//g, '')
-    .replaceAll(/\s*([{};,>])\s*/g, '$1')
-    .replaceAll(/\s+/g, ' ');
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,>]) ?/g, '$1');
 }
 
 /** Returns a script without its comments and indentation. */
@@ -41,8 +41,10 @@ const scriptOf = (bytes: Buffer) =>
   Buffer.from(
     bytes
       .toString('utf8')
-      .replaceAll(/^\s*(?:\/\/|\/?\*).*\n/gm, '')
-      .replaceAll(/^\s+/gm, ''),
+      .split('\n')
+      .map((line) => line.trimStart())
+      .filter((line) => line !== '' && !/^(?:\/\/|\/?\*)/.test(line))
+      .join('\n'),
   );
 
 /** Reads the files, and derives their names from their bytes. */

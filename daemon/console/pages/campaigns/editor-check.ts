@@ -28,8 +28,9 @@ function warningOf({ code, message }: Warning): Check {
 
 /** Returns the targets of the links of a mail. */
 export function linksOf(source: string | null): string[] {
-  const found = [...(source ?? '').matchAll(/<a\b[^>]*?\bhref\s*=\s*["']([^"']+)["']/gi)];
-  return found.map(([, target = '']) => target).filter((target) => /^https?:/i.test(target));
+  const tags = (source ?? '').match(/<a\s[^<>]*/gi) ?? [];
+  const targets = tags.map((tag) => /\shref\s*=\s*["']([^"']+)["']/i.exec(tag)?.[1] ?? '');
+  return targets.filter((target) => /^https?:/i.test(target));
 }
 
 /** Gmail cuts the HTML of mail that is longer, in bytes. */
