@@ -3543,6 +3543,8 @@ export type WebhookDeliveryWithAttempts = {
   createdAt: string;
   /** Time of the last change */
   updatedAt: string;
+  /** JSON as it is posted; in `data` only ids for callers who may not read the resource */
+  payload: string;
   /** Oldest first */
   attempts: Array<{
     /** Id of the attempt */

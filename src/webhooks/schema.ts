@@ -186,6 +186,10 @@ export const deliveryOutput = z
 export const deliveryWithAttemptsOutput = z
   .object({
     ...delivery,
+    payload: z.string().meta({
+      description:
+        'JSON as it is posted; in `data` only ids for callers who may not read the resource',
+    }),
     attempts: z
       .array(
         z.object({

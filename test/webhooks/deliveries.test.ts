@@ -1,6 +1,7 @@
 // Deliveries over the API: tests, lists with their filters, attempts, and replays of logged events.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { createKey } from '../../src/access/keys/keys.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import type { Page } from '../../src/core/api/pagination.ts';
 import { insertDeliveries } from '../../src/webhooks/deliveries/delivery-queries.ts';
@@ -130,6 +131,20 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
       expect([status, Object.keys(body.fields)]).toEqual([422, [query.split('=')[0]]]);
     },
   );
+
+  it('show the posted payload, and only ids in it to a key that may not read the resource', async () => {
+    const { id } = await endpoint(test);
+    await api.post('/v1/contacts', { email: 'ada@example.com', name: 'Ada' });
+    const [row] = await deliveryRows(test.app);
+    const url = `/v1/webhooks/${id}/deliveries/${row?.id}`;
+    const { body } = await api.get<WebhookDeliveryWithAttempts>(url);
+    const whole = JSON.parse(body.payload);
+    expect(whole).toMatchObject({ type: 'contact.created', data: { name: 'Ada' } });
+    const permissions = { webhooks: ['read' as const] };
+    const { key } = await createKey(test.app, test.operator, { name: 'w', permissions });
+    const cut = await api.request<WebhookDeliveryWithAttempts>('GET', url, { apiKey: key });
+    expect(JSON.parse(cut.body.payload)).toEqual({ ...whole, data: { id: whole.data.id } });
+  });
 
   it('show their attempts, and are a 404 under another endpoint', async () => {
     const { id } = await endpoint(test);

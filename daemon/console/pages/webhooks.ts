@@ -1,32 +1,51 @@
-// Webhook endpoints, the deliveries to them, and the catalogue of events with samples.
+// Webhooks: how many events arrived, why the last failed one did not, and the deliveries.
+// webhook-deliveries.ts shows a delivery.
 import type { Doorway } from '../../../src/core/api/route.ts';
+import { dayIn } from '../../../src/platform/runtime/calendar.ts';
 import { webhookRoutes } from '../../../src/webhooks/routes.ts';
-import type { Webhook } from '../../../src/webhooks/schema.ts';
-import { eventRoutes } from '../../http/event-kinds.ts';
+import type { Webhook, WebhookDelivery, WebhookStats } from '../../../src/webhooks/schema.ts';
+import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Done, Form, Page, View } from '../page.ts';
+import { card, foldedCard } from '../parts/card.ts';
 import { columnChart } from '../parts/chart.ts';
 import { confirmed } from '../parts/confirm.ts';
 import { facts } from '../parts/facts.ts';
-import { filters } from '../parts/filter-row.ts';
+import { filterRow } from '../parts/filter-row.ts';
 import { button, choice, field, form } from '../parts/form.ts';
+import { icon } from '../parts/icon.ts';
 import { link } from '../parts/link.ts';
-import { table } from '../parts/table.ts';
-import { counted, percent, time } from '../parts/times.ts';
+import { emptyState, table } from '../parts/table.ts';
+import { tiles } from '../parts/tiles.ts';
+import { counted, dayInWords, percent, time } from '../parts/times.ts';
+import { addressPart } from '../parts/who.ts';
 import { written } from '../parts/written.ts';
 import { state } from '../states.ts';
+import {
+  deliveryPage,
+  eventsPage,
+  failureInWords,
+  failurePart,
+  hostOf,
+} from './webhook-deliveries.ts';
 
-const statuses = ['pending', 'delivered', 'exhausted', 'cancelled'];
+const statuses = [
+  ['pending', 'Waiting'],
+  ['delivered', 'Delivered'],
+  ['exhausted', 'Given up'],
+  ['cancelled', 'Cancelled'],
+] as const;
 const periods = ['7', '30', '90'];
-const endpointPath = ({ params }: Asked) => `/v1/webhooks/${params['id']}`;
+const own = ({ params }: Asked) => `/console/webhooks/${params['id']}`;
 
 const wordsIn = (text = '') => text.split(/[\s,]+/).filter((word) => word !== '');
 
 function fieldsOf(given: Form): Part {
+  const kinds = html`Kinds and patterns, such as message.delivered message.* · ${link('/webhooks/events', 'all kinds')}`;
   return html`
     ${field({ name: 'url', label: 'URL', type: 'url', value: given['url'], isRequired: true })}
     ${field({ name: 'name', label: 'Name', value: given['name'] })}
-    ${field({ name: 'events', label: 'Events', value: given['events'] ?? '*', isRequired: true, hint: 'Kinds and patterns: message.delivered message.* *' })}
+    ${field({ name: 'events', label: 'Events', value: given['events'] ?? '*', isRequired: true, hint: kinds })}
   `;
 }
 
@@ -42,131 +61,241 @@ function once({ id, secret }: Webhook): Done {
   return { to: `/console/webhooks/${id}`, secret: { title: 'The secret of the webhook', fields } };
 }
 
+interface Share {
+  rate: number | null;
+  words: string;
+}
+
+/** Returns the share of events that arrived among those that arrived or were given up. */
+function shareOf({ delivered, exhausted }: WebhookStats): Share {
+  const ended = delivered + exhausted;
+  if (ended === 0) return { rate: null, words: 'none posted' };
+  return { rate: delivered / ended, words: `${counted(delivered)} of ${counted(ended)}` };
+}
+
+function shareCell(stats: WebhookStats): Part {
+  const { rate, words } = shareOf(stats);
+  return html`${rate !== null && html`<b>${percent(rate)}</b> `}<small>${words}</small>`;
+}
+
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { ask, query, may } = asked;
   const found = await ask(webhookRoutes.list, { query: { page: query['page'] } });
-  const body = together(
-    problem,
-    html`<p>${link('/webhooks/events', 'All kinds of events, with samples')}</p>`,
-    table(
-      asked,
-      found,
-      [
-        ['Name', ({ id, name, url }) => link(`/webhooks/${id}`, name || url)],
-        ['URL', ({ url }) => html`<code>${url}</code>`],
-        ['Events', ({ events }) => events.join(', ')],
-        ['Status', ({ status }) => state(status)],
-      ],
-      'There is no endpoint yet: "svc webhooks create" makes one, and so does the form below.',
-    ),
-    may('webhooks:write') && html`<h2>Make a webhook</h2>`,
-    may('webhooks:write') && form(asked, 'make', 'Make the webhook', fieldsOf(given)),
+  const stats = await Promise.all(
+    found.items.map(({ id }) => ask(webhookRoutes.stats, { params: { id }, query: { period: 7 } })),
   );
-  return { title: 'Webhooks', body, command: 'svc webhooks list', request: 'GET /v1/webhooks' };
+  const items = found.items.map((item, at) => ({ ...item, stats: stats[at] }));
+  const isOpen = found.items.length === 0 || given['_action'] === 'make';
+  return {
+    title: 'Webhooks',
+    below: 'Programs that get each event as a signed post; shares of the last 7 days',
+    actions: link('/webhooks/events', 'Kinds of events'),
+    body: together(
+      problem,
+      table(
+        asked,
+        { ...found, items },
+        [
+          {
+            head: 'Webhook',
+            cell: ({ id, name, url }) =>
+              html`<b>${link(`/webhooks/${id}`, name || hostOf(url))}</b><br /><small>${addressPart(url)}</small>`,
+          },
+          { head: 'State', isPlain: true, cell: ({ status }) => state(status) },
+          { head: 'Events', cell: ({ events }) => (events[0] === '*' ? 'all' : events.join(', ')) },
+          {
+            head: 'Arrived',
+            isNumber: true,
+            cell: (item) => item.stats && shareCell(item.stats),
+          },
+        ],
+        'There is no webhook yet.',
+      ),
+      may('webhooks:write') &&
+        foldedCard(
+          'Add a webhook',
+          form(asked, 'make', 'Add the webhook', fieldsOf(given)),
+          'a URL of yours gets the events',
+          isOpen,
+        ),
+    ),
+    command: 'svc webhooks list',
+    request: 'GET /v1/webhooks',
+  };
 }
 
-function controls(asked: Asked, endpoint: Webhook): Part {
-  if (endpoint.installationId !== null)
-    return html`<p class="note">It belongs to an extension.</p>`;
+/** Draws the forms that change an endpoint and post logged events again, folded. */
+function settings(asked: Asked, endpoint: Webhook, given: Form): Part {
   const { may } = asked;
-  const isActive = endpoint.status === 'active';
-  return html`<div class="row">
-    ${may('webhooks:write') && button(asked, { action: 'test', label: 'Post a test event' })}
+  const { name, url, events, installationId, status } = endpoint;
+  const ids = facts(endpoint, [
+    ['Id', 'id'],
+    ['Made', 'createdAt'],
+  ]);
+  if (installationId !== null)
+    return foldedCard('For developers', ids, 'it belongs to an extension');
+  const isActive = status === 'active';
+  const values = { url, name: name ?? '', events: events.join(' '), ...given };
+  const again = html`
+    ${choice({
+      name: 'status',
+      label: 'Which events',
+      options: [
+        ['exhausted', 'Given up'],
+        ['delivered', 'Delivered'],
+        ['cancelled', 'Cancelled'],
+      ],
+      value: 'exhausted',
+      empty: 'All',
+    })}
+    <div class="pair">${field({ name: 'since', label: 'From', type: 'date' })}
+    ${field({ name: 'until', label: 'Before', type: 'date' })}</div>
+    ${field({ name: 'kinds', label: 'Kinds of events', hint: 'Empty: those of the webhook' })}`;
+  const act = html`<div class="row">
     ${may('webhooks:write') && button(asked, { action: 'status', label: isActive ? 'Disable' : 'Enable', fields: { status: isActive ? 'disabled' : 'active' } })}
     ${may('webhooks:write') && confirmed(asked, { action: 'secret', label: 'Replace the secret', question: 'Make a new secret?', goes: 'The new secret is shown once. The present one signs beside it for 24 hours.', look: '' })}
-    ${may('webhooks:delete') && confirmed(asked, { action: 'delete', label: 'Delete', question: `Delete ${endpoint.name || endpoint.url}?`, goes: 'It gets no more events, and its list of posts goes.' })}
+    ${may('webhooks:delete') && confirmed(asked, { action: 'delete', label: 'Delete', question: `Delete ${name || hostOf(url)}?`, goes: 'It gets no more events, and its list of deliveries goes.' })}
   </div>`;
-}
-
-/** Draws the forms that change an endpoint and post logged events again. */
-function changes(asked: Asked, endpoint: Webhook, given: Form): Part {
-  if (!asked.may('webhooks:write') || endpoint.installationId !== null) return null;
-  const { name, url, events } = endpoint;
-  const values = { url, name: name ?? '', events: events.join(' '), ...given };
   return together(
-    html`<details><summary>Change it</summary>${form(asked, 'change', 'Save', fieldsOf(values))}</details>`,
-    html`<details><summary>Post logged events again</summary>${form(
-      asked,
-      'replay',
-      'Post them again',
-      html`
-      ${choice({ name: 'status', label: 'Whose delivery is', options: statuses, value: 'exhausted' })}
-      ${field({ name: 'since', label: 'From', type: 'date' })}
-      ${field({ name: 'until', label: 'Before', type: 'date' })}
-      ${field({ name: 'kinds', label: 'Kinds of events', hint: 'Empty: those of the webhook' })}
-    `,
-    )}</details>`,
+    may('webhooks:write') &&
+      foldedCard(
+        'URL, name and events',
+        form(asked, 'change', 'Save', fieldsOf(values)),
+        html`<code>${url}</code>`,
+        given['_action'] === 'change',
+      ),
+    may('webhooks:write') &&
+      foldedCard(
+        'Post past events again',
+        form(asked, 'replay', 'Post them again', again),
+        'such as after a fault of the receiver',
+        given['_action'] === 'replay',
+      ),
+    foldedCard('Secret and removal', html`${ids}${act}`, 'the secret signs each post'),
   );
 }
 
-type Stats = Awaited<ReturnType<typeof webhookRoutes.stats.run>>;
-type Deliveries = Awaited<ReturnType<typeof webhookRoutes.deliveries.run>>;
+function figures(stats: WebhookStats, days: string): Part {
+  const { delivered, exhausted, pending } = stats;
+  const { rate, words } = shareOf(stats);
+  if (stats.total === 0) return html`<p class="note">No event was posted in ${days} days.</p>`;
+  return tiles([
+    {
+      label: 'Arrived',
+      value: percent(rate),
+      below: rate === null ? words : `${words} in ${days} days`,
+    },
+    { label: 'Delivered', value: counted(delivered) },
+    { label: 'Given up', value: counted(exhausted) },
+    { label: 'Waiting', value: counted(pending) },
+  ]);
+}
 
-/** Says how many events arrived, and why the last failed one did not. */
-function success({ daily }: Stats, { items }: Deliveries): Part {
-  const sum = (name: 'delivered' | 'exhausted') => daily.reduce((all, day) => all + day[name], 0);
-  const [delivered, exhausted] = [sum('delivered'), sum('exhausted')];
-  const ended = delivered + exhausted;
-  if (ended === 0) return html`<p class="soft">No event was posted in this time.</p>`;
-  const failed = items.find(({ lastError }) => lastError !== null);
-  return html`<p><b>${percent(delivered / ended)}</b> of ${counted(ended)} events arrived.
-    ${failed && html`The last trouble, ${time(failed.createdAt)}: ${failed.lastError} ${link(`/webhooks/${failed.endpointId}/${failed.id}`, 'See the answers')}.`}</p>`;
+function byDay({ timezone, now }: Asked, { daily }: WebhookStats): Part {
+  const today = dayIn(timezone, now);
+  return columnChart({
+    title: 'Events by day',
+    columns: daily.map(({ date, delivered, exhausted }) => ({
+      label: dayInWords(date, today),
+      shortLabel: date.slice(5),
+      value: delivered,
+      bad: exhausted,
+    })),
+    words: { value: 'delivered', bad: 'given up' },
+  });
+}
+
+function deliveryList(asked: Asked, found: { items: readonly WebhookDelivery[] }): Part {
+  const { params, query } = asked;
+  const { status, eventType, since } = query;
+  const filtering = filterRow(asked, {
+    search: { name: 'eventType', label: 'Kind of event, such as message.bounced' },
+    chips: [
+      { name: 'status', label: 'State', options: statuses, value: status },
+      { name: 'since', label: 'Since', type: 'date', value: since },
+    ],
+  });
+  const rows = table(
+    asked,
+    found,
+    [
+      {
+        head: 'Event',
+        cell: ({ id, eventType: type, lastError }) =>
+          html`<b>${link(`/webhooks/${params['id']}/${id}`, type)}</b>${lastError !== null && html`<br /><small>${failureInWords(lastError)}</small>`}`,
+      },
+      {
+        head: 'State',
+        isPlain: true,
+        cell: ({ status: word, nextAttemptAt }) =>
+          html`${state(word)}${nextAttemptAt && html`<br /><small>next ${time(nextAttemptAt)}</small>`}`,
+      },
+      { head: 'Attempts', isNumber: true, cell: ({ attemptCount }) => attemptCount },
+      { head: 'Since', isNumber: true, cell: ({ createdAt }) => time(createdAt) },
+    ],
+    status || eventType || since
+      ? 'No delivery fits.'
+      : emptyState(
+          'No event was posted yet. A test event shows at once whether the receiver answers.',
+        ),
+  );
+  return card('Deliveries', html`${filtering}${rows}`);
+}
+
+/** Returns the delivery whose attempt failed last, among the newest ones that have not arrived. */
+async function lastFailureOf({ ask, params }: Asked): Promise<WebhookDelivery | undefined> {
+  const lists = await Promise.all(
+    ['exhausted', 'pending'].map((status) =>
+      ask(webhookRoutes.deliveries, { params, query: { status, limit: 10 } }),
+    ),
+  );
+  return lists
+    .flatMap(({ items }) => items)
+    .filter(({ lastError }) => lastError !== null)
+    .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))[0];
 }
 
 async function one(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
-  const { ask, params } = asked;
-  const { status, eventType, since, page, period } = asked.query;
-  const [endpoint, stats, deliveries] = await Promise.all([
+  const { ask, params, may, path, query } = asked;
+  const { status, eventType, since, page } = query;
+  const period = periods.find((days) => days === query['period']) ?? '7';
+  const [endpoint, stats, deliveries, failure] = await Promise.all([
     ask(webhookRoutes.get, { params }),
     ask(webhookRoutes.stats, { params, query: { period } }),
     ask(webhookRoutes.deliveries, { params, query: { status, eventType, since, page } }),
+    lastFailureOf(asked),
   ]);
-  const body = together(
-    problem,
-    controls(asked, endpoint),
-    html`<p>${state(endpoint.status)} <code>${endpoint.url}</code></p>`,
-    facts(endpoint, [
-      ['Events', 'events'],
-      ['Disabled because', 'disabledReason'],
-      ['Id', 'id'],
-    ]),
-    changes(asked, endpoint, given),
-    success(stats, deliveries),
-    columnChart({
-      title: 'Events by day',
-      columns: stats.daily.map(({ date, delivered, exhausted }) => ({
-        label: date,
-        shortLabel: date.slice(5),
-        value: delivered,
-        bad: exhausted,
-      })),
-      words: { value: 'delivered', bad: 'exhausted' },
-    }),
-    filters(html`
-      ${choice({ name: 'status', label: 'Status', options: statuses, value: status })}
-      ${field({ name: 'eventType', label: 'Kind of event', value: eventType, type: 'search' })}
-      ${field({ name: 'since', label: 'Since', value: since, type: 'date' })}
-      ${choice({ name: 'period', label: 'Days in the chart', options: periods, value: period })}
-    `),
-    table(
-      asked,
-      deliveries,
-      [
-        ['Event', ({ id, eventType: type }) => link(`/webhooks/${params['id']}/${id}`, type)],
-        ['Status', (posted) => state(posted.status)],
-        ['Attempts', ({ attemptCount }) => attemptCount],
-        ['Last error', ({ lastError }) => lastError],
-        ['Since', ({ createdAt }) => time(createdAt)],
-      ],
-      'No event fits. A test event shows at once whether the endpoint answers.',
-    ),
-  );
+  const { name, url, disabledReason, installationId } = endpoint;
+  const isOwn = installationId === null;
+  const choices = html`<span class="seg" role="group" aria-label="Time">${periods.map(
+    (days) =>
+      html`<a href=${`/console${withQuery(path, { period: days })}`} aria-current=${days === period ? 'true' : undefined}>${days} days</a>`,
+  )}</span>`;
   return {
-    title: endpoint.name || endpoint.url,
+    title: name || hostOf(url),
+    heading: html`${name || hostOf(url)} ${state(endpoint.status)}`,
+    below: addressPart(url),
+    actions:
+      may('webhooks:write') &&
+      isOwn &&
+      button(asked, { action: 'test', label: 'Send a test event', isFirst: true }),
     live: 'announce',
-    body,
+    body: together(
+      problem,
+      disabledReason !== null &&
+        html`<section class="find-out" aria-label="Disabled">${icon('warning')}<p><b>It gets no events.</b> ${disabledReason}</p></section>`,
+      failure &&
+        failurePart(
+          failure,
+          html`<span class="row">${link(`/webhooks/${params['id']}/${failure.id}`, 'See the answer')}</span>`,
+        ),
+      figures(stats, period),
+      stats.total > 0 && card('Events by day', byDay(asked, stats), { more: choices }),
+      deliveryList(asked, deliveries),
+      settings(asked, endpoint, given),
+    ),
     command: `svc webhooks deliveries ${params['id']}`,
-    request: `GET ${endpointPath(asked)}/deliveries`,
+    request: `GET /v1/webhooks/${params['id']}/deliveries`,
   };
 }
 
@@ -183,59 +312,26 @@ async function replay(
   };
   const { deliveries, isComplete } = await ask(webhookRoutes.replay, { params, body });
   const more = isComplete ? '' : ' More remain: repeat it when these are done.';
-  const said = `${deliveries.toLocaleString('en')} events wait to be posted again.${more}`;
+  const said = `${counted(deliveries)} events wait to be posted again.${more}`;
   return { to: `/console/webhooks/${params['id']}`, said };
 }
 
-async function onePosted(asked: Asked): Promise<View> {
-  const { ask, params, may } = asked;
-  const posted = await ask(webhookRoutes.delivery, { params });
-  const body = together(
-    may('webhooks:write') &&
-      html`<div class="row">${button(asked, { action: 'redeliver', label: 'Post it again' })}</div>`,
-    facts(posted, [
-      ['Event', 'eventType'],
-      ['Id of the event', 'eventId'],
-      ['Status', 'status'],
-      ['Next attempt', 'nextAttemptAt'],
-      ['Last error', 'lastError'],
-      ['Id', 'id'],
-    ]),
-    html`<h2>Attempts</h2>`,
-    posted.attempts.map(
-      ({ at, trigger, outcome, statusCode, response, durationMs }) =>
-        html`<article class="mail"><p>${time(at)} ${state(outcome)} ${statusCode} <small>${trigger}, ${durationMs} ms</small></p><pre>${response}</pre></article>`,
-    ),
-  );
-  const request = `GET ${endpointPath(asked)}/deliveries/${params['deliveryId']}`;
-  return { title: 'Delivery of an event', body, request };
+interface Act {
+  said: string;
+  bodyOf?: (given: Form) => object;
+  asks?: string;
 }
 
-async function catalogue({ ask }: Asked): Promise<View> {
-  const { items } = await ask(eventRoutes.kinds);
-  const body = items.map(
-    ({ type, summary, sample }) =>
-      html`<details class="mail"><summary><strong>${type}</strong> ${summary}</summary>
-        <pre data-copy="">${JSON.stringify(sample, null, 2)}</pre></details>`,
-  );
-  return {
-    title: 'Kinds of events',
-    body,
-    command: 'svc webhooks events',
-    request: 'GET /v1/events/kinds',
-  };
-}
-
-const own = ({ params }: Asked) => `/console/webhooks/${params['id']}`;
-
-const act = (way: Doorway, bodyOf?: (given: Form) => object, asks?: string): Action => ({
+const act = (way: Doorway, { said, bodyOf: body, asks }: Act): Action => ({
   needs: 'webhooks:write',
   ...(asks !== undefined && { asks }),
   async run(asked, given) {
-    await asked.ask(way, { params: asked.params, body: bodyOf?.(given) });
-    return own(asked);
+    await asked.ask(way, { params: asked.params, body: body?.(given) });
+    return { to: own(asked), said };
   },
 });
+
+const changing = 'change this webhook';
 
 export const webhookPages: readonly Page[] = [
   {
@@ -251,19 +347,23 @@ export const webhookPages: readonly Page[] = [
       ),
     },
   },
-  { path: '/webhooks/events', needs: 'webhooks:read', show: catalogue },
+  eventsPage,
   {
     path: '/webhooks/:id',
     needs: 'webhooks:read',
     show: (asked) => one(asked),
     actions: {
-      test: act(webhookRoutes.test),
-      status: act(webhookRoutes.update, ({ status }) => ({ status }), 'change this webhook'),
+      test: act(webhookRoutes.test, { said: 'A test event is on its way.' }),
+      status: act(webhookRoutes.update, {
+        said: 'Saved.',
+        bodyOf: ({ status }) => ({ status }),
+        asks: changing,
+      }),
       change: written(
         'webhooks:write',
-        act(webhookRoutes.update, bodyOf).run,
+        act(webhookRoutes.update, { said: 'Saved.', bodyOf }).run,
         one,
-        'change this webhook',
+        changing,
       ),
       secret: {
         needs: 'webhooks:write',
@@ -271,7 +371,7 @@ export const webhookPages: readonly Page[] = [
         destroys: true,
         run: async ({ ask, params }) => once(await ask(webhookRoutes.rotateSecret, { params })),
       },
-      replay: { needs: 'webhooks:write', run: replay },
+      replay: written('webhooks:write', replay, one),
       delete: {
         needs: 'webhooks:delete',
         asks: 'delete this webhook',
@@ -283,18 +383,5 @@ export const webhookPages: readonly Page[] = [
       },
     },
   },
-  {
-    path: '/webhooks/:id/:deliveryId',
-    needs: 'webhooks:read',
-    show: onePosted,
-    actions: {
-      redeliver: {
-        needs: 'webhooks:write',
-        async run({ ask, params, path }) {
-          await ask(webhookRoutes.redeliver, { params });
-          return `/console${path}`;
-        },
-      },
-    },
-  },
+  deliveryPage,
 ];

@@ -9,8 +9,10 @@ import type { Db } from '../../platform/store/db.ts';
 import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { endpoints, holdActive } from '../endpoints/queries.ts';
 import { webhookTest } from '../events.ts';
+import { cutBody, shownBody } from '../posting/body.ts';
+import { textFor } from '../posting/post-attempt.ts';
 import { toAttempt, toDelivery } from '../present.ts';
-import type { EndpointRow } from '../rows.ts';
+import type { DeliveryRow, EndpointRow } from '../rows.ts';
 import type {
   ListDeliveries,
   TestWebhook,
@@ -74,22 +76,36 @@ async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Prom
   return sums.pending + sums.delivered + sums.exhausted + sums.cancelled;
 }
 
+/** Returns the posted JSON with only the data that the caller may read. */
+async function payloadOf(
+  app: App,
+  { permissions }: Caller,
+  endpoint: EndpointRow,
+  delivery: DeliveryRow,
+): Promise<string> {
+  const { event_type: type } = delivery;
+  const posted = await textFor(app, endpoint, type, await shownBody(app, delivery));
+  return cutBody(posted, type, permissions);
+}
+
 /** @throws ResourceNotFoundError, also for a delivery to a different endpoint. */
 export async function getDelivery(
   app: App,
-  { organizationId }: Caller,
+  caller: Caller,
   endpointId: string,
   id: string,
 ): Promise<WebhookDeliveryWithAttempts> {
   const { db } = app.store;
-  await endpoints.get(db, organizationId, endpointId);
+  const { organizationId } = caller;
+  const endpoint = await endpoints.get(db, organizationId, endpointId);
   // Reads again if an attempt ended between the two reads, so that both show the same state.
   for (let before: number | undefined; ; ) {
     const attempts = await selectAttempts(db, id, mostAttempts);
     const row = await findDelivery(db, organizationId, endpointId, id);
     if (!row) throw new ResourceNotFoundError('webhook-delivery', id);
     if (row.updated_at === before) {
-      return { ...toDelivery(row, attempts.at(-1)), attempts: attempts.map(toAttempt) };
+      const payload = await payloadOf(app, caller, endpoint, row);
+      return { ...toDelivery(row, attempts.at(-1)), payload, attempts: attempts.map(toAttempt) };
     }
     before = row.updated_at;
   }

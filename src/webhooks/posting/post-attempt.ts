@@ -56,7 +56,12 @@ export function openEndpoint(
 }
 
 /** Returns the body with only the data that the installation may see at this moment. */
-async function textFor(app: App, row: EndpointRow, type: string, body: string): Promise<string> {
+export async function textFor(
+  app: App,
+  row: EndpointRow,
+  type: string,
+  body: string,
+): Promise<string> {
   if (row.installation_id === null) return body;
   const known = await knownEndpoints(app).find(app.store.db, row.organization_id);
   const permissions =
