@@ -17,7 +17,7 @@ import { cancelRun, releaseRun } from '../../outbound/queue/desk/runs.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import { OverdueError } from '../../platform/store/aside.ts';
-import { createDueLoop } from '../../platform/store/changes/due-loop.ts';
+import { createDueLoop, usualRestMs } from '../../platform/store/changes/due-loop.ts';
 import { lookPauseMs } from '../../run-ledger/next-look.ts';
 import { lockRun, type RunState, updateRun } from '../../run-ledger/queries.ts';
 import type { RunTrouble } from '../../run-ledger/schema.ts';
@@ -130,6 +130,7 @@ export function campaignLoop(app: App): CampaignLoop {
 
   const loop = createDueLoop(app, {
     name: 'campaigns',
+    restMs: usualRestMs,
     async step() {
       jumps.look();
       if (isBehind) await comeToPresent();

@@ -5,7 +5,7 @@ import { admissionOf } from '../../access/admission/admission.ts';
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findSpent } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
-import { createDueLoop, type DueLoop } from '../../platform/store/changes/due-loop.ts';
+import { createDueLoop, type DueLoop, usualRestMs } from '../../platform/store/changes/due-loop.ts';
 import { nextLook } from '../../run-ledger/next-look.ts';
 import { mailsPerSecond } from './limits.ts';
 import { mailIn, putOffDue } from './mail-due.ts';
@@ -28,6 +28,7 @@ export function createConfirmationLoop(app: App): DueLoop {
   const waits = new Map<string, number>();
   return createDueLoop(app, {
     name: 'confirmations',
+    restMs: usualRestMs,
     async step() {
       const elapsed = app.clock.elapsed();
       const wait = nextTurn - elapsed;

@@ -20,7 +20,7 @@ import {
   takeProjections,
 } from '../../outbound/messages/contents/projection-queries.ts';
 import { intakeOf } from '../../outbound/queue/intake.ts';
-import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
+import { createDueLoop, type Pause, usualRestMs } from '../../platform/store/changes/due-loop.ts';
 import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import { mailIntakeOf } from './mail-intake.ts';
 import { projectMails } from './project-mails.ts';
@@ -89,7 +89,7 @@ export function createProjector(app: App): Projector {
   };
 
   const trouble = 'received mail cannot be parsed now: trying again';
-  const loop = createDueLoop(app, { name: 'projector', step, trouble });
+  const loop = createDueLoop(app, { name: 'projector', step, trouble, restMs: usualRestMs });
   return {
     async start() {
       if (app.store.kind === 'sqlite') {

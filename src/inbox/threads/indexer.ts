@@ -20,7 +20,7 @@ import {
   mostCharacters,
   wordsOfDocument,
 } from '../../platform/full-text/document.ts';
-import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
+import { createDueLoop, type Pause, usualRestMs } from '../../platform/store/changes/due-loop.ts';
 import { togetherOrAlone } from '../../platform/store/rows/each-alone.ts';
 import { findThreadMessages } from './queries.ts';
 import { insertDocuments, selectWaiting, takeWaiting } from './search-queries.ts';
@@ -131,6 +131,6 @@ export function createThreadIndexer(
     return (await indexSome(app)) > 0 ? 0 : Number.POSITIVE_INFINITY;
   };
   const trouble = 'sent mail of mailboxes cannot be added to the search now: trying again';
-  const loop = createDueLoop(app, { name: 'thread indexer', step, trouble });
+  const loop = createDueLoop(app, { name: 'thread indexer', step, trouble, restMs: usualRestMs });
   return { start: () => loop.start(), stop: () => loop.stop() };
 }

@@ -6,7 +6,7 @@
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { mailLogOf } from '../../platform/runtime/mail-log.ts';
-import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
+import { createDueLoop, type Pause, usualRestMs } from '../../platform/store/changes/due-loop.ts';
 import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import { type Apply, type ReportEnd, readBounceOutcomes, unreadable } from './bounce-outcomes.ts';
 import { readComplaintOutcome } from './complaint-outcome.ts';
@@ -74,7 +74,7 @@ export function createReportReader(app: App): ReportReader {
   };
 
   const trouble = 'reports cannot be read now: trying again';
-  const loop = createDueLoop(app, { name: 'reports', step, trouble });
+  const loop = createDueLoop(app, { name: 'reports', step, trouble, restMs: usualRestMs });
   return { start: loop.start, stop: loop.stop, readDue };
 }
 

@@ -17,7 +17,7 @@ import {
   nextDue,
   updateErasure,
 } from '../../history/erasures/queries.ts';
-import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
+import { createDueLoop, type Pause, usualRestMs } from '../../platform/store/changes/due-loop.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { overwriting } from '../../platform/store/rows/overwriting.ts';
 import { eraseCopies } from './copies.ts';
@@ -141,6 +141,6 @@ export function createEraser(app: App): Eraser {
     return { pauseMs: restMs };
   };
   const trouble = 'copies of deleted content cannot be erased now: trying again';
-  const loop = createDueLoop(app, { name: 'eraser', step, trouble });
+  const loop = createDueLoop(app, { name: 'eraser', step, trouble, restMs: usualRestMs });
   return { start: () => loop.start(), stop: () => loop.stop() };
 }

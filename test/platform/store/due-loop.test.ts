@@ -2,7 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import { keys } from '../../../src/access/keys/queries.ts';
 import { createLogger } from '../../../src/platform/runtime/log.ts';
-import { createDueLoop, type DueLoop } from '../../../src/platform/store/changes/due-loop.ts';
+import {
+  createDueLoop,
+  type DueLoop,
+  type LoopSurroundings,
+} from '../../../src/platform/store/changes/due-loop.ts';
 import { bothStores } from '../../support/command.ts';
 import { testApp } from '../../support/test-app.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
@@ -22,6 +26,7 @@ describe('a loop over due work', () => {
   let rests: number;
   let onRest: () => void;
   let isQuiet: boolean;
+  let surroundings: LoopSurroundings;
   let startedAt: number;
 
   beforeEach(async () => {
@@ -40,7 +45,7 @@ describe('a loop over due work', () => {
     rests = 0;
     onRest = () => {};
     isQuiet = true;
-    const surroundings = { clock, log, store: { onChange } };
+    surroundings = { clock, log, store: { onChange } };
     loop = createDueLoop(surroundings, {
       name: 'test',
       async step() {
@@ -100,6 +105,30 @@ describe('a loop over due work', () => {
     for (const listener of listeners) listener();
     await pass(0);
     expect(begun).toEqual([0, 1_000]);
+  });
+
+  it('rests between steps that commits wake, and wakes for a caller at once', async () => {
+    await loop.stop();
+    begun = [];
+    const step = async () => {
+      begun.push(clock.now() - startedAt);
+      return never;
+    };
+    loop = createDueLoop(surroundings, { name: 'test', step, trouble: '', restMs: 25 });
+    loop.start();
+    const commit = () => {
+      for (const listener of listeners) listener();
+    };
+    for (let ms = 0; ms < 100; ms += 1) {
+      await pass(1);
+      commit();
+    }
+    expect(begun).toEqual([0, 25, 50, 75, 100]);
+    loop.wake();
+    await pass(0);
+    expect(begun).toHaveLength(6);
+    await pass(25);
+    expect(begun).toHaveLength(7);
   });
 
   it('runs once more before it sleeps when woken during a step', async () => {

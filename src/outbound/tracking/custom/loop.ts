@@ -2,7 +2,7 @@
 // host is due. Several daemons share the hosts. A lease in each row (lease.ts) lets only a single
 // daemon check a host.
 import type { App } from '../../../core/app.ts';
-import { createDueLoop } from '../../../platform/store/changes/due-loop.ts';
+import { createDueLoop, usualRestMs } from '../../../platform/store/changes/due-loop.ts';
 import { leaseOf, runTurn } from './lease.ts';
 import {
   claimDueHost,
@@ -43,6 +43,7 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
 
   const loop = createDueLoop(app, {
     name: 'tracking hosts',
+    restMs: usualRestMs,
     async step() {
       const lease = leaseOf(app, holder);
       const due = await selectDueHosts(app.store.db, lease.now, mostAtOnce);

@@ -11,6 +11,7 @@
 // stepping | it returns a pause                                 | sleeping so long, though work may be due
 // stepping | it throws, which is logged                         | sleeping for a second
 // sleeping | its time, a commit by any process, `wake`          | stepping
+// sleeping | a commit less than `restMs` after the last step    | sleeping until then
 // any      | `stop`                                             | ended, once the running step ends
 import type { Clock } from '../../runtime/clock.ts';
 import { sliceTurns } from '../../runtime/fairness/loop-turns.ts';
@@ -50,7 +51,15 @@ export interface DueLoopParts {
    * true.
    */
   isTimed?: boolean;
+  /**
+   * Shortest time in ms from the end of a step to a step that a commit wakes. Under load commits
+   * come every few ms, and each step reads the store. Default 0, and 0 on a clock that is advanced.
+   */
+  restMs?: number;
 }
+
+/** `restMs` of loops whose work may start some ms late. */
+export const usualRestMs = 25;
 
 export interface DueLoop {
   start(): void;
@@ -68,7 +77,7 @@ export interface DueLoop {
 /** Creates a loop that runs from `start` on. Steps never overlap. */
 export function createDueLoop(
   { clock, log, store }: LoopSurroundings,
-  { name, step, trouble, isQuiet = () => true, isTimed = true }: DueLoopParts,
+  { name, step, trouble, isQuiet = () => true, isTimed = true, restMs = 0 }: DueLoopParts,
 ): DueLoop {
   let isStopped = false;
   /** Whether `wake` was called since the running step began, which may have missed due rows. */
@@ -84,6 +93,21 @@ export function createDueLoop(
   const wake = () => {
     isWoken = true;
     endSleep();
+  };
+
+  /** End of the last step, in ms of steady time. */
+  let endedAt = Number.NEGATIVE_INFINITY;
+  let endRest: (() => void) | undefined;
+
+  /** Wakes the loop for a commit, at once or at the end of its rest. */
+  const wakeForCommit = () => {
+    if (endRest) return;
+    const leftMs = clock.join ? 0 : endedAt + restMs - clock.elapsed();
+    if (leftMs <= 0) return wake();
+    endRest = clock.after(leftMs, () => {
+      endRest = undefined;
+      wake();
+    });
   };
 
   const sleepFor = (ms: number) =>
@@ -115,6 +139,7 @@ export function createDueLoop(
     while (!isStopped) {
       isWoken = false;
       const next = await stepOnce();
+      endedAt = clock.elapsed();
       if (next === 0) hasWorked = true;
       if (next === 0 || isWoken) continue;
       const isPause = typeof next !== 'number';
@@ -138,7 +163,7 @@ export function createDueLoop(
   return {
     start() {
       const leave = isTimed ? clock.join?.({ settle, nextAt: () => dueAt }) : undefined;
-      const unsubscribeStore = store.onChange(wake);
+      const unsubscribeStore = store.onChange(wakeForCommit);
       unsubscribe = () => {
         unsubscribeStore();
         leave?.();
@@ -153,6 +178,7 @@ export function createDueLoop(
       }),
     async stop() {
       isStopped = true;
+      endRest?.();
       unsubscribe();
       wake();
       await running;
