@@ -36,46 +36,38 @@ export async function updateDetails(db: Db, id: string, details: string | null):
     .execute();
 }
 
-/** Deletes the details of up to `limit` entries of a resource. Returns the number of entries. */
-export async function clearDetails(
-  trx: Db,
-  organizationId: string,
-  resourceId: string,
-  limit: number,
-): Promise<number> {
-  const told = tables<AuditTables>(trx)
-    .selectFrom('audit_entries')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('resource_id', '=', resourceId)
-    .where('details', 'is not', null)
-    .limit(limit);
-  const { numUpdatedRows } = await tables<AuditTables>(trx)
-    .updateTable('audit_entries')
-    .set({ details: null })
-    .where('id', 'in', told)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
-}
+/** Columns with texts that an erasure clears: of a resource, or of the member who acted. */
+const cleared = {
+  details: { of: 'resource_id', kept: 'details', none: { details: null } },
+  member: {
+    of: 'member_id',
+    kept: 'member_email',
+    none: { member_name: null, member_email: null },
+  },
+} as const;
 
-/** Erases name and address of a member in up to `limit` entries. Returns their number. */
-export async function clearMember(
+/**
+ * Clears the details of up to `limit` entries of a resource, or the name and address of a member in
+ * the entries of the member. Returns the number of entries.
+ */
+export async function clearEntries(
   trx: Db,
-  organizationId: string,
-  memberId: string,
+  what: keyof typeof cleared,
+  { organizationId, id }: { organizationId: string; id: string },
   limit: number,
 ): Promise<number> {
-  const named = tables<AuditTables>(trx)
+  const { of, kept, none } = cleared[what];
+  const found = tables<AuditTables>(trx)
     .selectFrom('audit_entries')
     .select('id')
     .where('organization_id', '=', organizationId)
-    .where('member_id', '=', memberId)
-    .where('member_email', 'is not', null)
+    .where(of, '=', id)
+    .where(kept, 'is not', null)
     .limit(limit);
   const { numUpdatedRows } = await tables<AuditTables>(trx)
     .updateTable('audit_entries')
-    .set({ member_name: null, member_email: null })
-    .where('id', 'in', named)
+    .set(none)
+    .where('id', 'in', found)
     .executeTakeFirst();
   return Number(numUpdatedRows);
 }

@@ -1,5 +1,5 @@
 // Erases actions in a mailbox: their content, their events and their details in the audit.
-import { clearDetails } from '../../history/audit/queries.ts';
+import { clearEntries } from '../../history/audit/queries.ts';
 import { selectEventsBetween } from '../../history/events/queries.ts';
 import type { ActionCopy } from '../../inbox/approvals/copy-queries.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
@@ -19,7 +19,7 @@ const mostOfAction = 1_000;
 export async function eraseRecorded(trx: Db, actions: readonly ActionCopy[]): Promise<void> {
   for (const action of actions) {
     const { organization_id: organizationId, created_at, decided_at } = action;
-    await clearDetails(trx, organizationId, action.id, mostOfAction);
+    await clearEntries(trx, 'details', { organizationId, id: action.id }, mostOfAction);
     const times = decided_at === null ? [created_at] : [created_at, decided_at];
     for (const time of times) await eraseNear(trx, action, time);
   }

@@ -2,7 +2,7 @@
 // in a transaction and returns whether all are erased. Each is idempotent.
 
 import { type RunMailing, releaseRunContent } from '../../campaigns/mail/snapshot.ts';
-import { clearDetails } from '../../history/audit/queries.ts';
+import { clearEntries } from '../../history/audit/queries.ts';
 import type { ErasureRow } from '../../history/erasures/queries.ts';
 import type { MessagePlace } from '../../history/erasures/request.ts';
 import { selectEvent, selectEventsOf } from '../../history/events/queries.ts';
@@ -57,13 +57,15 @@ async function erasePlaced(
     trx,
     actions.map(({ id }) => id),
   );
-  const entries = isThreadGone ? await clearDetails(trx, organizationId, threadId, batch) : 0;
+  const entries = isThreadGone
+    ? await clearEntries(trx, 'details', { organizationId, id: threadId }, batch)
+    : 0;
   return isErased && unsent.length < batch && entries < batch;
 }
 
 /** Erases copies of a resource; `about` records the last event that was erased. */
 const eraseResource: Erase = async (trx, { id, organization_id: organizationId, about }) => {
-  const entries = await clearDetails(trx, organizationId, id, batch);
+  const entries = await clearEntries(trx, 'details', { organizationId, id }, batch);
   const { after = '' } = fromJson<{ after?: string }>(about);
   const events = await selectEventsOf(trx, organizationId, id, after, batch);
   let reached = after;
@@ -78,7 +80,9 @@ const eraseResource: Erase = async (trx, { id, organization_id: organizationId, 
 
 const eraseMailbox: Erase = async (trx, row) => {
   const actions = await selectActionsOfMailbox(trx, row.id, batch);
-  for (const { id } of actions) await clearDetails(trx, row.organization_id, id, batch);
+  for (const { id } of actions) {
+    await clearEntries(trx, 'details', { organizationId: row.organization_id, id }, batch);
+  }
   await deleteActions(
     trx,
     actions.map(({ id }) => id),

@@ -3,7 +3,7 @@
 import { runNoun } from '../../campaigns/setup/schema.ts';
 import { eraseInstallerNames, eraseUpgraderNames } from '../../extensions/installation-queries.ts';
 import { installationNoun, versionChangeNoun } from '../../extensions/installation-schema.ts';
-import { clearDetails, clearMember } from '../../history/audit/queries.ts';
+import { clearEntries } from '../../history/audit/queries.ts';
 import type { ErasureRow } from '../../history/erasures/queries.ts';
 import { eraseEventNames } from '../../history/events/queries.ts';
 import { eraseActionNames } from '../../inbox/approvals/queries.ts';
@@ -54,8 +54,8 @@ export async function eraseMember(trx: Db, row: ErasureRow): Promise<Erased> {
   const { id, organization_id: organizationId } = row;
   const about = fromJson<{ walk?: number; after?: string }>(row.about);
   const { walk = 0 } = about;
-  const named = await clearMember(trx, organizationId, id, batch);
-  const detailed = await clearDetails(trx, organizationId, id, batch);
+  const named = await clearEntries(trx, 'member', { organizationId, id }, batch);
+  const detailed = await clearEntries(trx, 'details', { organizationId, id }, batch);
   if (named === batch || detailed === batch) return { isDone: false, about };
   const [kind, erase] = walks[walk] ?? [];
   if (!kind || !erase) return { isDone: true };
