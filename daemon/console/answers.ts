@@ -3,6 +3,7 @@
 import type { Download, Refusal } from './api.ts';
 import { html } from './html.ts';
 import type { View } from './page.ts';
+import { problemOf } from './refused.ts';
 
 export interface Answer {
   status: number;
@@ -55,11 +56,12 @@ export function jsonAnswer(status: number, body: object): Answer {
   return { status, body: JSON.stringify(body), headers };
 }
 
-export function refusalView({ status, message, tag, requestId }: Refusal): View {
+export function refusalView(refusal: Refusal): View {
+  const { status, tag, requestId } = refusal;
   return {
     status,
     title: status === 404 ? 'Not found' : 'That did not work',
-    body: html`<p class="problem" role="alert">${message}</p>
+    body: html`${problemOf(refusal)}
       <p class="note">${tag} (${status})${requestId !== '' && html`, request <code>${requestId}</code>`}</p>`,
   };
 }

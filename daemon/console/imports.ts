@@ -4,7 +4,7 @@ import type { Permission } from '../../src/core/api/permission.ts';
 import { html, type Part, together } from './html.ts';
 import type { Asked, Form, Page, View } from './page.ts';
 import { field, form } from './parts/form.ts';
-import { orAgain } from './parts/written.ts';
+import { orAgain } from './refused.ts';
 
 export interface Import extends Required<Pick<View, 'title' | 'command'>>, Pick<View, 'request'> {
   path: string;

@@ -2,8 +2,7 @@
 // opens from the navigation, all further pages from a row of tabs.
 import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
-import { ServiceError } from '../../src/platform/errors.ts';
-import { Refusal } from './api.ts';
+import { orNone } from './api.ts';
 import type { Asked, Page } from './page.ts';
 import type { IconName } from './parts/icon.ts';
 
@@ -103,19 +102,11 @@ function seen(pages: readonly Page[], { may }: Asked, { places, ...own }: Area):
 
 const present = (areas: readonly (Area | null)[]) => areas.filter((one) => one !== null);
 
-/** Returns null after a refusal: a page stands without counts. */
-async function orNone<Value>(asking: Promise<Value>): Promise<Value | null> {
-  try {
-    return await asking;
-  } catch (error) {
-    if (error instanceof ServiceError || error instanceof Refusal) return null;
-    throw error;
-  }
-}
-
 /** Returns the mailboxes of a session as areas. */
 async function mailboxes({ ask }: Asked): Promise<Area[]> {
-  const found = await orNone(ask(mailboxRoutes.list, { query: { limit: mostMailboxes } }));
+  const found = await orNone(true, () =>
+    ask(mailboxRoutes.list, { query: { limit: mostMailboxes } }),
+  );
   return (found?.items ?? []).map(({ id, slug, displayName }) => ({
     label: displayName || slug,
     icon: 'inbox',
@@ -126,7 +117,7 @@ async function mailboxes({ ask }: Asked): Promise<Area[]> {
 /** Returns how many proposals wait, in words. */
 async function proposals({ ask }: Asked): Promise<string | undefined> {
   const query = { state: 'proposed', limit: mostCounted };
-  const found = await orNone(ask(mailboxActionRoutes.listAll, { query }));
+  const found = await orNone(true, () => ask(mailboxActionRoutes.listAll, { query }));
   if (!found || found.items.length === 0) return undefined;
   return `${found.items.length}${found.nextCursor === null ? '' : '+'}`;
 }

@@ -31,6 +31,8 @@ export interface Asked {
   drawn(): Promise<View | Download>;
   /** Stored values that a form was drawn with, while it is drawn again with what was typed. */
   seen?: { action: string; text: string };
+  /** Why a form of the page was refused. It stands above the page; a bare page draws it itself. */
+  problem?: Part;
   /** Returns a text that cannot be guessed, such as for an idempotency key. */
   newToken(): string;
   /** Token that forms of the session carry. */

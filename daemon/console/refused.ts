@@ -2,33 +2,53 @@
 // fault at the field (parts/typed.ts).
 import type { AskRoute } from '../http/faces.ts';
 import { type Download, Refusal, refusalOf } from './api.ts';
-import { together } from './html.ts';
-import type { Asked, Form, Outcome, Page, View } from './page.ts';
-import { problemOf } from './parts/written.ts';
+import { html, type Part, together } from './html.ts';
+import type { Action, Asked, Form, Outcome, Page, View } from './page.ts';
+import { checkSeen } from './parts/seen.ts';
 
 /** Statuses of answers to a query that a person can mend. */
 const ofInput: readonly number[] = [400, 422];
 
-function withProblem(view: View, refusal: Refusal): View {
-  const body = together(problemOf(refusal), view.body);
-  return { ...view, body, status: refusal.status, refusal };
+/** Draws the sentence of a refusal, above the form or list that was refused. */
+export function problemOf({ message }: Pick<Refusal, 'message'>): Part {
+  return html`<p class="problem" role="alert">${message}</p>`;
 }
 
-/** Runs an action. If the API refuses it, the page of the form comes back. */
-export async function refusedView(
-  page: Page,
-  asked: Asked,
-  act: () => Promise<Outcome>,
-): Promise<Outcome> {
+/** Acts; draws the page again with the problem if the API refuses. */
+export async function orAgain<Result extends Outcome>(
+  act: () => Promise<Result>,
+  draw: (problem: Part, refusal: Refusal) => Promise<View> | View,
+): Promise<Result | View> {
   try {
     return await act();
   } catch (error) {
     const refusal = refusalOf(error);
-    if (refusal.status >= 500) throw error;
-    const view = await page.show(asked).catch(() => null);
-    if (view === null || 'bytes' in view) throw refusal;
-    return withProblem(view, refusal);
+    const { status } = refusal;
+    if (status >= 500) throw error;
+    return { ...(await draw(problemOf(refusal), refusal)), status, refusal };
   }
+}
+
+/** Runs an action of a form. If it is refused, the page of the form comes back. */
+export async function acted(
+  page: Page,
+  asked: Asked,
+  given: Form,
+  { run }: Action,
+): Promise<Outcome> {
+  const checked = await checkSeen(asked, given);
+  const again = checked ? { ...asked, seen: checked.seen } : asked;
+  return orAgain(
+    async () => {
+      if (checked?.refusal) throw checked.refusal;
+      return run(asked, given);
+    },
+    async (problem, refusal) => {
+      const view = await page.show({ ...again, problem }).catch(() => null);
+      if (view === null || 'bytes' in view) throw refusal;
+      return view.isBare ? view : { ...view, body: together(problem, view.body) };
+    },
+  );
 }
 
 /** Returns the names of typed values in the query of a request that the route refused. */
@@ -74,5 +94,7 @@ export async function showLeniently(page: Page, asked: Asked): Promise<View | Do
   };
   const view = await page.show({ ...asked, ask });
   const [refusal] = refusals;
-  return refusal && !('bytes' in view) ? withProblem(view, refusal) : view;
+  if (!refusal || 'bytes' in view) return view;
+  const body = together(problemOf(refusal), view.body);
+  return { ...view, body, status: refusal.status, refusal };
 }

@@ -34,7 +34,7 @@ import { asTyped } from './parts/typed.ts';
 import { goOn, secretIn } from './person/after-action.ts';
 import { showProofs } from './person/asks-again.ts';
 import { passkeyQuestion } from './person/own-passkeys.ts';
-import { refusedView, showLeniently } from './refused.ts';
+import { acted, showLeniently } from './refused.ts';
 import { type Site, sentence } from './site.ts';
 
 const proofPath = '/asks-again';
@@ -141,7 +141,7 @@ async function answered(asked: Asked, form: Form | null): Promise<Outcome | Down
     throw new Refusal(422, { message }, '');
   }
   const { session, now } = asked;
-  const run = () => refusedView(page, asked, () => action.run(asked, form));
+  const run = () => acted(page, asked, form, action);
   if (action.asks === undefined) return run();
   const strength = (await page.strengthOf?.(asked)) ?? session.strength;
   const isFresh = now - lastProofAt(session.proofs, strength) < freshMs;

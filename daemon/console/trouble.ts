@@ -5,6 +5,7 @@ import { errorHeaders, reported } from '../http/errors.ts';
 import type { Answer } from './answers.ts';
 import { Refusal } from './api.ts';
 import { html } from './html.ts';
+import { problemOf } from './refused.ts';
 import { plainAnswer, type Site } from './site.ts';
 
 /** Answers with what failed, what became of a sent form, and the way to try again. */
@@ -13,9 +14,9 @@ export function inTrouble(site: Site, request: FastifyRequest, error: unknown): 
   const failed = { requestId: id, method, route: routeOptions.url };
   const cause = error instanceof Refusal ? new CapacityError(error.message, 1) : error;
   const refusal = reported(site.app, cause, failed);
-  const { status, message } = refusal;
+  const { status } = refusal;
   const isPost = method === 'POST';
-  const body = html`<p class="problem" role="alert">${message}</p>
+  const body = html`${problemOf(refusal)}
     ${isPost && html`<p>Your browser still has what you typed: go back. Look whether it was done before you send it again.</p>`}
     ${!isPost && html`<p><a href=${url}>Try again</a></p>`}
     <p class="note">${status}, request <code>${id}</code>. It stands in the log, and "svc doctor" examines the service.</p>`;

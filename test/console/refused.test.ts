@@ -82,6 +82,20 @@ const isMarked = (body: string, name: string) =>
     (node) => attributeOf(node, 'name') === name && attributeOf(node, 'aria-invalid') === 'true',
   );
 
+const isFolded = (node: Element) =>
+  (node.nodeName === 'details' && attributeOf(node, 'open') === undefined) ||
+  attributeOf(node, 'popover') !== undefined;
+
+/** Tells whether a form of the action stands open, also without a script. */
+function isOpen(body: string, action?: string): boolean {
+  const posts = (form: Element) =>
+    form.nodeName === 'form' &&
+    within(form).some((one) => one.attrs && attributeOf(one, 'value') === action);
+  const all = elementsOf(body);
+  const folded = new Set(all.filter(isFolded).flatMap(within));
+  return all.some((one) => posts(one) && !folded.has(one));
+}
+
 describe('a refused page', () => {
   it('comes back with the filter that was typed, and the fault at the field', async () => {
     let [refused, marked] = [0, 0];
@@ -139,6 +153,7 @@ describe('a refused page', () => {
           ]);
         }
         if (form.typed.some((name) => isMarked(answer.body, name))) marked += 1;
+        expect([path, action, isOpen(answer.body, action)]).toEqual([path, action, true]);
       }
     }
     expect(refused).toBeGreaterThan(20);

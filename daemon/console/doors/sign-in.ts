@@ -13,6 +13,7 @@ import { withQuery } from '../api.ts';
 import { formTokenOf, nextPath, root } from '../browser-request.ts';
 import { html, type Part } from '../html.ts';
 import type { Form } from '../page.ts';
+import { problemOf } from '../refused.ts';
 import { type Door, plainAnswer, readOwnForm, type Site } from '../site.ts';
 
 /** Status of the page, and the problem above the ways to sign in. */
@@ -80,7 +81,7 @@ function notices({ app }: Site, request: FastifyRequest, { problem, state }: Not
   const name = state ?? (request.query as Form)['state'] ?? '';
   const [text, rest] = Object.hasOwn(states, name) ? states[name as keyof typeof states] : [];
   const isHere = isLoopbackAddress(visitorOf(app, request.raw));
-  return html`${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+  return html`${problem !== undefined && problemOf({ message: problem })}
     ${text !== undefined && html`<p class="news" role="status"><b>${text.replace('{label}', app.config.console.signIn.oidc.label)}</b> ${rest}</p>`}
     ${
       isHere &&

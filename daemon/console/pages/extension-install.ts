@@ -10,7 +10,6 @@ import { html, type Part, together } from '../html.ts';
 import type { Asked, Done, Form, Page, View } from '../page.ts';
 import { facts } from '../parts/facts.ts';
 import { addressesIn, choice, field, form } from '../parts/form.ts';
-import { written } from '../parts/written.ts';
 
 const modeWords: Readonly<Record<string, string>> = {
   none: 'It never sends mail.',
@@ -58,7 +57,7 @@ export function credentials({ id, key, webhook }: Installed): Done {
   };
 }
 
-function accepting(asked: Asked, version: ExtensionVersion, given: Form): Part {
+function accepting(asked: Asked, version: ExtensionVersion): Part {
   const modes = version.sendModes.map((mode) => html`<li>${mode}: ${modeWords[mode]}</li>`);
   return form(
     asked,
@@ -67,17 +66,17 @@ function accepting(asked: Asked, version: ExtensionVersion, given: Form): Part {
     html`
     <input type="hidden" name="version" value=${version.id} />
     <input type="hidden" name="grants" value=${grantsOf(version).join(' ')} />
-    ${choice({ name: 'sendMode', label: 'Its mail', options: version.sendModes, value: given['sendMode'], empty: 'the strictest that it offers' })}
+    ${choice({ name: 'sendMode', label: 'Its mail', options: version.sendModes, empty: 'the strictest that it offers' })}
     <ul>${modes}</ul>
-    ${field({ name: 'mailboxIds', label: 'Mailboxes that it reaches', value: given['mailboxIds'], hint: 'mbx_…, divided by commas. Empty: all' })}
-    ${field({ name: 'namespaceId', label: 'Or those of a namespace', value: given['namespaceId'] })}
-    ${version.runtime === 'webhook' && field({ name: 'webhookUrl', label: 'URL of its webhook', type: 'url', value: given['webhookUrl'], isRequired: true })}
+    ${field({ name: 'mailboxIds', label: 'Mailboxes that it reaches', hint: 'mbx_…, divided by commas. Empty: all' })}
+    ${field({ name: 'namespaceId', label: 'Or those of a namespace' })}
+    ${version.runtime === 'webhook' && field({ name: 'webhookUrl', label: 'URL of its webhook', type: 'url', isRequired: true })}
   `,
   );
 }
 
 /** Draws the grants of the latest version, and the form that accepts exactly these grants. */
-async function show(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function show(asked: Asked): Promise<View> {
   const { ask, params } = asked;
   const id = params['extensionId'];
   const extension = await ask(extensionRoutes.get, { params: { id } });
@@ -87,7 +86,6 @@ async function show(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   const latest = { id, version: latestVersion.id };
   const version = await ask(extensionVersionRoutes.get, { params: latest });
   const body = together(
-    problem,
     html`<p>${description}</p>`,
     facts(version, [
       ['Version', 'version'],
@@ -95,7 +93,7 @@ async function show(asked: Asked, given: Form, problem: Part = null): Promise<Vi
     ]),
     html`<h2>What it asks for</h2><p>It gets this, and nothing else:</p>`,
     sentences(grantsOf(version)),
-    asked.may('extensions:write') && accepting(asked, version, given),
+    asked.may('extensions:write') && accepting(asked, version),
   );
   return {
     title,
@@ -123,6 +121,6 @@ async function install({ ask, params }: Asked, given: Form): Promise<Done> {
 export const installPage: Page = {
   path: '/extensions/install/:extensionId',
   needs: 'extensions:read',
-  show: (asked) => show(asked, {}),
-  actions: { install: written('extensions:write', install, show, 'install this extension') },
+  show,
+  actions: { install: { needs: 'extensions:write', asks: 'install this extension', run: install } },
 };

@@ -14,7 +14,6 @@ import { button, choice, field, form } from '../parts/form.ts';
 import { link } from '../parts/link.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
-import { written } from '../parts/written.ts';
 import { state } from '../states.ts';
 import { credentials, grantsOf, installPage, namesIn, sentences } from './extension-install.ts';
 
@@ -86,14 +85,13 @@ function changes(asked: Asked, { sendMode }: Installation): Part {
   );
 }
 
-async function one(asked: Asked, problem: Part = null): Promise<View> {
+async function one(asked: Asked): Promise<View> {
   const { ask, params, may } = asked;
   const [installed, versions] = await Promise.all([
     ask(installationRoutes.get, { params }),
     ask(installationRoutes.changes, { params }),
   ]);
   const body = together(
-    problem,
     controls(asked, installed),
     html`<p>${state(installed.status)} version ${installed.version.version}</p>`,
     html`<h2>What it may do</h2>`,
@@ -171,7 +169,7 @@ export const extensionPages: readonly Page[] = [
   {
     path: '/extensions/:id',
     needs: 'extensions:read',
-    show: (asked) => one(asked),
+    show: one,
     actions: {
       disable: act(installationRoutes.disable),
       enable: act(installationRoutes.enable, undefined, 'enable this extension'),
@@ -187,9 +185,7 @@ export const extensionPages: readonly Page[] = [
         run: async ({ ask, params }) =>
           credentials(await ask(installationRoutes.rotate, { params })),
       },
-      preview: written('extensions:write', preview, (asked, _given, problem) =>
-        one(asked, problem),
-      ),
+      preview: { needs: 'extensions:write', run: preview },
       upgrade: act(
         installationRoutes.upgrade,
         ({ from, to, grants }) => ({

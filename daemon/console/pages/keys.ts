@@ -14,7 +14,6 @@ import { addressesIn, choice, field, form } from '../parts/form.ts';
 import { link } from '../parts/link.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
-import { written } from '../parts/written.ts';
 import { state } from '../states.ts';
 
 /** Roles as cards: a word, and what a program with the key may do. The most usual stand first. */
@@ -73,42 +72,40 @@ function constraintsIn(given: Form): object | null {
   return filled.length > 0 ? Object.fromEntries(filled) : null;
 }
 
-function constraintInputs(given: Form): Part {
+function constraintInputs(values: Form = {}): Part {
   return Object.entries(constraintFields).map(([name, label]) =>
-    field({ name, label, value: given[name] }),
+    field({ name, label, value: values[name] }),
   );
 }
 
-function newKey(asked: Asked, given: Form): Part {
+function newKey(asked: Asked): Part {
   const tick = (permission: string) =>
-    html`<label><span><input type="checkbox" name=${permission} value="1" checked=${given[permission] === '1'} /> ${permission}</span></label>`;
-  const chosen = given['role'] ?? 'sender';
+    html`<label><span><input type="checkbox" name=${permission} value="1" /> ${permission}</span></label>`;
   const draw = ([role, [word, may]]: [string, readonly [string, string]]) =>
-    html`<label class="pick"><input type="radio" name="role" value=${role} checked=${role === chosen} /> <span><b>${word}</b> <small title=${role}>${may}</small></span></label>`;
+    html`<label class="pick"><input type="radio" name="role" value=${role} checked=${role === 'sender'} /> <span><b>${word}</b> <small title=${role}>${may}</small></span></label>`;
   return form(
     asked,
     'make',
     'Make the key',
     html`
-    ${field({ name: 'name', label: 'Name', value: given['name'], isRequired: true })}
+    ${field({ name: 'name', label: 'Name', isRequired: true })}
     <fieldset><legend>What may it do?</legend><div class="roles">${Object.entries(roleCards).map(draw)}</div></fieldset>
     <details><summary>Single permissions in place of these</summary><div class="ticks">${everyPermission().map(tick)}</div></details>
     <details><summary>Limits of its use</summary>
-      ${choice({ name: 'mode', label: 'A test key reaches only simulators and local mailboxes', options: ['live', 'test'], value: given['mode'] })}
-      ${choice({ name: 'owner', label: 'Held by', options: ['service', 'person'], value: given['owner'] })}
-      ${choice({ name: 'sendMode', label: 'Mail from its mailboxes', options: ['send', 'approval'], value: given['sendMode'] })}
-      ${field({ name: 'expiresAt', label: 'Expires', type: 'date', value: given['expiresAt'] })}
-      ${constraintInputs(given)}
+      ${choice({ name: 'mode', label: 'A test key reaches only simulators and local mailboxes', options: ['live', 'test'] })}
+      ${choice({ name: 'owner', label: 'Held by', options: ['service', 'person'] })}
+      ${choice({ name: 'sendMode', label: 'Mail from its mailboxes', options: ['send', 'approval'] })}
+      ${field({ name: 'expiresAt', label: 'Expires', type: 'date' })}
+      ${constraintInputs()}
     </details>
   `,
   );
 }
 
-async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function list(asked: Asked): Promise<View> {
   const { ask, query, may } = asked;
   const found = await ask(keyRoutes.list, { query: { page: query['page'] } });
   const body = together(
-    problem,
     table(
       asked,
       found,
@@ -125,7 +122,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
       ],
       'There is no key.',
     ),
-    may('keys:write') && card('Make a key', newKey(asked, given), { id: 'make' }),
+    may('keys:write') && card('Make a key', newKey(asked), { id: 'make' }),
   );
   return {
     title: 'API keys',
@@ -153,18 +150,17 @@ async function make({ ask }: Asked, given: Form): Promise<Done> {
   return once(await ask(keyRoutes.create, { body }));
 }
 
-async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
+async function one(asked: Asked): Promise<View> {
   const { ask, params, may } = asked;
   const key = await ask(keyRoutes.get, { params });
   const { isActive, permissions } = key;
   const limits = Object.entries(key.constraints ?? {});
-  const values = given ?? {
+  const values: Form = {
     name: key.name ?? '',
     description: key.description ?? '',
     ...Object.fromEntries(limits.map(([name, value]) => [name, [value].flat().join(', ')])),
   };
   const body = together(
-    problem,
     isActive &&
       html`<div class="row">
         ${may('keys:write') && confirmed(asked, { action: 'rotate', label: 'Replace the key', question: 'Make a new key in its place?', goes: 'The new key is shown once. Programs with the old key need it.', more: choice({ name: 'grace', label: 'The old key works', options: [['86400', 'for a day more']], empty: 'no more' }), look: '' })}
@@ -208,19 +204,20 @@ export const keyPages: readonly Page[] = [
   {
     path: '/keys',
     needs: 'keys:read',
-    show: (asked) => list(asked, {}),
+    show: list,
     actions: {
-      make: written('keys:write', make, list, 'make this key'),
+      make: { needs: 'keys:write', asks: 'make this key', run: make },
     },
   },
   {
     path: '/keys/:id',
     needs: 'keys:read',
-    show: (asked) => one(asked, null),
+    show: one,
     actions: {
-      change: written(
-        'keys:write',
-        async ({ ask, params, path }, given) => {
+      change: {
+        needs: 'keys:write',
+        asks: 'change this key',
+        run: async ({ ask, params, path }, given) => {
           const { name = '', description = '' } = given;
           const body = {
             name: name.trim() || null,
@@ -230,9 +227,7 @@ export const keyPages: readonly Page[] = [
           await ask(keyRoutes.update, { params, body });
           return `/console${path}`;
         },
-        one,
-        'change this key',
-      ),
+      },
       rotate: {
         needs: 'keys:write',
         asks: 'rotate this key',

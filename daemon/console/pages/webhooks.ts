@@ -19,7 +19,6 @@ import { emptyState, table } from '../parts/table.ts';
 import { tiles } from '../parts/tiles.ts';
 import { counted, dayInWords, percent, time } from '../parts/times.ts';
 import { addressPart } from '../parts/who.ts';
-import { written } from '../parts/written.ts';
 import { state } from '../states.ts';
 import {
   deliveryPage,
@@ -339,12 +338,12 @@ export const webhookPages: readonly Page[] = [
     needs: 'webhooks:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: written(
-        'webhooks:write',
-        async ({ ask }, given) => once(await ask(webhookRoutes.create, { body: bodyOf(given) })),
-        list,
-        'make this webhook',
-      ),
+      make: {
+        needs: 'webhooks:write',
+        asks: 'make this webhook',
+        run: async ({ ask }, given) =>
+          once(await ask(webhookRoutes.create, { body: bodyOf(given) })),
+      },
     },
   },
   eventsPage,
@@ -359,19 +358,18 @@ export const webhookPages: readonly Page[] = [
         bodyOf: ({ status }) => ({ status }),
         asks: changing,
       }),
-      change: written(
-        'webhooks:write',
-        act(webhookRoutes.update, { said: 'Saved.', bodyOf }).run,
-        one,
-        changing,
-      ),
+      change: {
+        needs: 'webhooks:write',
+        asks: changing,
+        run: act(webhookRoutes.update, { said: 'Saved.', bodyOf }).run,
+      },
       secret: {
         needs: 'webhooks:write',
         asks: 'make a new secret',
         destroys: true,
         run: async ({ ask, params }) => once(await ask(webhookRoutes.rotateSecret, { params })),
       },
-      replay: written('webhooks:write', replay, one),
+      replay: { needs: 'webhooks:write', run: replay },
       delete: {
         needs: 'webhooks:delete',
         asks: 'delete this webhook',

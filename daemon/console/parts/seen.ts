@@ -4,14 +4,12 @@ import { createHash } from 'node:crypto';
 import { Refusal } from '../api.ts';
 import { html, type Part } from '../html.ts';
 import type { Asked, Form } from '../page.ts';
+import { type Element, elementsIn, isFormOf, propsOf, textOf, within } from './elements.ts';
 
 interface Drawn {
   label: string;
   value: string;
 }
-
-type Drawing = Extract<Part, { props: unknown }>;
-type Props = Readonly<Record<string, unknown>>;
 
 const hashCharacters = 8;
 const longestShown = 80;
@@ -20,28 +18,9 @@ const valueless = ['hidden', 'file', 'password', 'submit'];
 
 const hashOf = (value: string) =>
   createHash('sha256').update(value).digest('base64url').slice(0, hashCharacters);
-const isElement = (part: Part): part is Drawing =>
-  typeof part === 'object' && part !== null && 'type' in part;
-const propsOf = ({ props }: Drawing): Props => props;
-
-/** Returns the parts within a part. */
-function within(part: Part): readonly Part[] {
-  const children = Array.isArray(part) ? part : isElement(part) ? propsOf(part)['children'] : [];
-  return [children].flat(5) as Part[];
-}
-
-function textOf(part: Part): string {
-  if (typeof part === 'string' || typeof part === 'number') return String(part);
-  return within(part).map(textOf).join('');
-}
-
-function elementsIn(part: Part): Drawing[] {
-  const below = within(part).flatMap(elementsIn);
-  return isElement(part) ? [part, ...below] : below;
-}
 
 /** Returns the value of a field; null for any other part. */
-function valueIn(node: Drawing): string | null {
+function valueIn(node: Element): string | null {
   const { type, value, checked } = propsOf(node);
   if (node.type === 'textarea') return textOf(node);
   if (node.type === 'select') {
@@ -55,23 +34,25 @@ function valueIn(node: Drawing): string | null {
 }
 
 /** Returns the fields of a form by their names. Boxes of a name count together. */
-function fieldsIn(part: Part, label = ''): Map<string, Drawn> {
+function fieldsIn(part: Part): Map<string, Drawn> {
   const found = new Map<string, Drawn>();
-  const add = (name: string, { label: words, value }: Drawn) => {
+  const all = elementsIn(part);
+  const labels = new Map(all.filter(({ type }) => type === 'label').flatMap(labelled));
+  for (const element of all) {
+    const { name } = propsOf(element);
+    const value = valueIn(element);
+    if (typeof name !== 'string' || value === null) continue;
     const before = found.get(name);
-    found.set(name, { label: before?.label || words, value: (before?.value ?? '') + value });
-  };
-  if (isElement(part)) {
-    const { name } = propsOf(part);
-    const value = valueIn(part);
-    if (typeof name === 'string' && value !== null) add(name, { label: label || name, value });
-  }
-  const isLabel = isElement(part) && part.type === 'label';
-  const words = isLabel ? textOf(within(part).find((one) => textOf(one).trim() !== '')) : label;
-  for (const one of within(part)) {
-    for (const [name, drawn] of fieldsIn(one, words.trim())) add(name, drawn);
+    const label = before?.label ?? labels.get(element) ?? name;
+    found.set(name, { label, value: (before?.value ?? '') + value });
   }
   return found;
+}
+
+/** Returns the elements of a label, each with the words of the label. */
+function labelled(label: Element): (readonly [Element, string])[] {
+  const words = textOf(within(label).find((one) => textOf(one).trim() !== '')).trim();
+  return words === '' ? [] : elementsIn(label).map((one) => [one, words] as const);
 }
 
 function textOfSeen(fields: ReadonlyMap<string, Drawn>): string {
@@ -87,23 +68,6 @@ function textOfSeen(fields: ReadonlyMap<string, Drawn>): string {
 export function seenField({ seen }: Asked, action: string, fields: Part): Part {
   const text = seen?.action === action ? seen.text : textOfSeen(fieldsIn(fields));
   return html`<input type="hidden" name="_seen" value=${text} />`;
-}
-
-/** Returns the form of a page that posts these hidden fields. */
-function formIn(body: Part, given: Form): Drawing | undefined {
-  return elementsIn(body).find((form) => {
-    if (form.type !== 'form') return false;
-    const inputs = elementsIn(form).filter(({ type }) => type === 'input' || type === 'button');
-    const isSent = inputs.some((one) => {
-      const { name, value } = propsOf(one);
-      return name === '_action' && value === given['_action'];
-    });
-    const hidden = inputs.filter((one) => propsOf(one)['type'] === 'hidden').map(propsOf);
-    const isOther = hidden.some(
-      ({ name, value }) => !String(name).startsWith('_') && given[String(name)] !== String(value),
-    );
-    return isSent && !isOther;
-  });
 }
 
 function hashesIn(text: string): Record<string, unknown> {
@@ -129,7 +93,9 @@ export async function checkSeen(asked: Asked, given: Form): Promise<Checked | nu
   const { _seen: text, _action: action = '' } = given;
   if (text === undefined) return null;
   const page = await asked.drawn();
-  const form = 'bytes' in page ? undefined : formIn(page.body, given);
+  const posted = { action, given, isExact: true };
+  const forms = 'bytes' in page ? [] : elementsIn(page.body);
+  const form = forms.find((one) => isFormOf(one, posted));
   if (!form) return { seen: { action, text }, refusal: null };
   const was = hashesIn(text);
   const fields = fieldsIn(form);

@@ -2,49 +2,10 @@
 import type { Refusal } from '../api.ts';
 import { html, type Part, together, withProps } from '../html.ts';
 import type { Asked, Form, View } from '../page.ts';
+import { type Element, elementsIn, isFormOf, mapped, type Posted } from './elements.ts';
 
-type Element = Extract<Part, { props: unknown }>;
-
-const isElement = (part: Part): part is Element =>
-  typeof part === 'object' && part !== null && 'props' in part;
-const childrenOf = ({ props }: Element): readonly Part[] => [props['children']].flat(9) as Part[];
-
-/** Returns a part with changed elements; after a null of `change`, elements within are changed. */
-function mapped(part: Part, change: (element: Element) => Part): Part {
-  if (Array.isArray(part)) return part.map((one) => mapped(one, change));
-  if (!isElement(part)) return part;
-  const done = change(part);
-  if (done !== null) return done;
-  const children = part.props['children'];
-  if (typeof children === 'function' || children === undefined) return part;
-  return withProps(part, { children: mapped(children as Part, change) });
-}
-
-function has(part: Part, isSought: (element: Element) => boolean): boolean {
-  if (Array.isArray(part)) return part.some((one) => has(one, isSought));
-  return isElement(part) && (isSought(part) || childrenOf(part).some((one) => has(one, isSought)));
-}
-
-/** A refused form. */
-interface Refused {
-  /** Null for the filters of a list. */
-  action: string | null;
-  given: Form;
+interface Refused extends Posted {
   faults: Refusal['fields'];
-  /** Whether the hidden fields are the same too. */
-  isExact: boolean;
-}
-
-function isThat(form: Element, { action, given, isExact }: Refused): boolean {
-  if (form.type !== 'form') return false;
-  if (action === null) return form.props['method'] === 'get';
-  const isOther = has(form, ({ type, props }) => {
-    const { name = '', value } = props as { name?: string; value?: unknown };
-    const isHidden = type === 'input' && props['type'] === 'hidden' && !name.startsWith('_');
-    return isHidden && given[name] !== undefined && given[name] !== String(value);
-  });
-  const isAction = ({ props }: Element) => props['name'] === '_action' && props['value'] === action;
-  return !(isExact && isOther) && has(form, isAction);
 }
 
 /** Returns the fault of a field, by any part of a path of the API. */
@@ -88,19 +49,21 @@ export function asTyped(view: View, refusal: Refusal, form: Form | null, { query
   const action = form ? (form['_action'] ?? '') : null;
   const { body, actions, below } = view;
   const exact = { action, given: form ?? query, faults: refusal.fields, isExact: true };
-  const isFound = has([body, actions, below], (one) => isThat(one, exact));
+  const isIn = (part: Part, posted: Posted) =>
+    elementsIn(part).some((one) => isFormOf(one, posted));
+  const isFound = isIn([body, actions, below], exact);
   const refused: Refused = { ...exact, isExact: isFound };
   const typed = (part: Part): Part =>
     mapped(part, (element) => {
       const children = element.props['children'] as Part;
-      if (isThat(element, refused)) {
+      if (isFormOf(element, refused)) {
         return withProps(element, { children: mapped(children, (one) => fieldOf(one, refused)) });
       }
       // A refused form stands open, also without a script.
-      const isFolded = 'popover' in element.props && has(children, (one) => isThat(one, refused));
-      if (!isFolded) return null;
-      const open = { popover: undefined, class: 'again', children: typed(children) };
-      return withProps(element, open);
+      const isPopover = 'popover' in element.props;
+      if (!(isPopover || element.type === 'details') || !isIn(children, refused)) return null;
+      const open = isPopover ? { popover: undefined, class: 'again' } : { open: true };
+      return withProps(element, { ...open, children: typed(children) });
     });
   return { ...view, body: typed(body), actions: typed(actions), below: typed(below) };
 }

@@ -23,7 +23,6 @@ import { facts } from '../parts/facts.ts';
 import { button, field, form } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
-import { written } from '../parts/written.ts';
 import { passkeyActions, passkeyPage, passkeys } from './own-passkeys.ts';
 import { noAccount, personOf } from './person.ts';
 
@@ -37,14 +36,13 @@ const proofNames: Readonly<Record<Proof, string>> = {
   provider: 'by single sign-on',
 };
 
-async function show(asked: Asked, problem: Part = null): Promise<View> {
+async function show(asked: Asked): Promise<View> {
   const { caller } = asked;
   if (caller.by.kind !== 'member') {
     return { title: 'My account', body: html`<p>${noAccount}</p>` };
   }
   const { email } = caller.by;
   const body = together(
-    problem,
     facts({ name: caller.keyName, email, role: caller.roleName }, [
       ['Name here', 'name'],
       ['Address', 'email'],
@@ -174,28 +172,26 @@ export const accountPages: readonly Page[] = [
     path: '/account',
     needs: null,
     strengthOf: (asked) => strengthOfPerson(asked.app, personOf(asked).personId),
-    show: (asked) => show(asked),
+    show,
     actions: {
       ...passkeyActions,
-      rename: written(
-        null,
-        async ({ app, caller }, { name = '' }) => {
+      rename: {
+        needs: null,
+        run: async ({ app, caller }, { name = '' }) => {
           await renameSelf(app, caller, name);
           return path;
         },
-        (asked, _given, problem) => show(asked, problem),
-      ),
-      address: written(
-        null,
-        async (asked, { email = '' }) => {
+      },
+      address: {
+        needs: null,
+        asks: 'change your address',
+        run: async (asked, { email = '' }) => {
           const { personId } = personOf(asked);
           await askForAddress(asked.app, { personId, email: email.trim(), ...asked.visitor });
           const said = `A link went to ${email}. Your address changes once you press its button.`;
           return { to: path, said };
         },
-        (asked, _given, problem) => show(asked, problem),
-        'change your address',
-      ),
+      },
       bind: {
         needs: null,
         asks: 'bind single sign-on',
@@ -211,9 +207,10 @@ export const accountPages: readonly Page[] = [
           return path;
         },
       },
-      leave: written(
-        null,
-        async (asked, { confirm = '' }) => {
+      leave: {
+        needs: null,
+        asks: 'leave this organization',
+        run: async (asked, { confirm = '' }) => {
           if (confirm.trim() !== asked.session.organization.name) {
             throw new Refusal(
               422,
@@ -224,9 +221,7 @@ export const accountPages: readonly Page[] = [
           await leaveOrganization(asked.app, asked.caller);
           return '/console';
         },
-        (asked, _given, problem) => show(asked, problem),
-        'leave this organization',
-      ),
+      },
       end: {
         needs: null,
         async run(asked, { id = '' }) {

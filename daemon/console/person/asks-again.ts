@@ -21,7 +21,7 @@ import {
 import { askForLink } from '../../../src/outbound/sending/people/sign-in.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
-import { withQuery } from '../api.ts';
+import { Refusal, withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
 import { button, field, form } from '../parts/form.ts';
@@ -82,7 +82,7 @@ function proofs(asked: Asked, strength: Strength): Part {
   </div>`;
 }
 
-async function show(asked: Asked, problem: Part = null): Promise<View> {
+async function show(asked: Asked): Promise<View> {
   const { app, session, now, caller } = asked;
   const kept = await findInput(app, session.token);
   if (!kept) {
@@ -107,7 +107,6 @@ async function show(asked: Asked, problem: Part = null): Promise<View> {
   }
   const last = provenAt > 0 && html`Your last proof is of ${time(isoTime(provenAt))}.`;
   const body = together(
-    problem,
     html`<p>${last} This needs a proof of the last 15 minutes.</p>`,
     proofs(asked, strength),
     html`<h2>Your form waits until ${time(isoTime(kept.until))}</h2>`,
@@ -155,13 +154,11 @@ export async function showProofs(asked: Asked): Promise<View> {
   return { status: 403, title: 'A stronger sign-in is needed', body };
 }
 
-const problemOf = (text: string) => html`<p class="problem" role="alert">${text}</p>`;
-
 export const asksAgainPages: readonly Page[] = [
   {
     path: '/asks-again',
     needs: null,
-    show: (asked) => show(asked),
+    show,
     actions: {
       key: {
         needs: null,
@@ -172,8 +169,7 @@ export const asksAgainPages: readonly Page[] = [
             await recordProof(app, hashOfToken(session.token), 'key');
             return path;
           }
-          const text = 'This is not the key that you signed in with.';
-          return { ...(await show(asked, problemOf(text))), status: 401 };
+          throw new Refusal(401, { message: 'This is not the key that you signed in with.' }, '');
         },
       },
       passkey: {
@@ -185,7 +181,7 @@ export const asksAgainPages: readonly Page[] = [
           const passkey = await verifySignIn(app, asking, credential);
           if (passkey instanceof PasskeyRefusal) {
             await countFailure(app, 'passkey', passkey.personId);
-            return { ...(await show(asked, problemOf(passkey.message))), status: 401 };
+            throw new Refusal(401, { message: passkey.message }, '');
           }
           await recordProof(app, hashOfToken(session.token), 'passkey');
           return (await findInput(app, session.token)) ? path : '/console';

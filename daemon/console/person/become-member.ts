@@ -4,25 +4,23 @@ import { createMember } from '../../../src/access/members/members.ts';
 import { members } from '../../../src/access/members/queries.ts';
 import { createMemberInput } from '../../../src/access/members/schema.ts';
 import { parseWith } from '../../../src/core/api/validate.ts';
-import { html, type Part, together } from '../html.ts';
+import { html, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import { field, form } from '../parts/form.ts';
-import { written } from '../parts/written.ts';
 
 const livesMs = 10 * 60_000;
 
-async function show(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
+async function show(asked: Asked): Promise<View> {
   const { name } = asked.session.organization;
   const body = together(
-    problem,
     html`<p>As the operator you act without a name. A member of ${name} signs in by an address, with a passkey or a mailed link, from any machine.</p>`,
     form(
       asked,
       'become',
       'Become an owner',
       html`
-      ${field({ name: 'email', label: 'Your mail address', type: 'email', value: given['email'], isRequired: true })}
-      ${field({ name: 'name', label: 'Your name, as colleagues see it', value: given['name'] })}
+      ${field({ name: 'email', label: 'Your mail address', type: 'email', isRequired: true })}
+      ${field({ name: 'name', label: 'Your name, as colleagues see it' })}
     `,
     ),
   );
@@ -49,7 +47,7 @@ export const becomeMemberPages: readonly Page[] = [
   {
     path: '/become-member',
     needs: 'operator',
-    show: (asked) => show(asked),
-    actions: { become: written('operator', become, show, 'become a member') },
+    show,
+    actions: { become: { needs: 'operator', asks: 'become a member', run: become } },
   },
 ];

@@ -16,7 +16,6 @@ import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
 import { type List, table } from '../../parts/table.ts';
 import { counted, time, timeWords } from '../../parts/times.ts';
-import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { campaignMail, previewChoice } from './campaign-mail.ts';
 import { type Check, checksOf } from './editor-check.ts';
@@ -233,15 +232,14 @@ export const newPage: Page = {
   needs: 'campaigns:write',
   show: (asked) => fresh(asked, {}),
   actions: {
-    make: written(
-      'campaigns:write',
-      async (asked, given) => {
+    make: {
+      needs: 'campaigns:write',
+      run: async (asked, given) => {
         const body = { channel: 'email', ...bodyOf(given) };
         const { id } = await asked.ask(campaignRoutes.create, { body });
         return { to: `/console/campaigns/${id}`, said: 'Saved.' };
       },
-      fresh,
-    ),
+    },
   },
 };
 
@@ -250,16 +248,15 @@ export const editorPage: Page = {
   needs: 'campaigns:read',
   show: (asked) => one(asked, {}),
   actions: {
-    change: written(
-      'campaigns:write',
-      async (asked, given) => {
+    change: {
+      needs: 'campaigns:write',
+      run: async (asked, given) => {
         const { ask, params } = asked;
         const before = await ask(campaignRoutes.get, { params });
         await ask(campaignRoutes.update, { params, body: bodyOf(given, before) });
         return { to: `/console${ownPath(asked)}#content`, said: 'Saved.' };
       },
-      one,
-    ),
+    },
     duplicate: {
       needs: 'campaigns:write',
       async run({ ask, params }) {
@@ -267,8 +264,8 @@ export const editorPage: Page = {
         return { to: `/console/campaigns/${id}`, said: 'This is the copy.' };
       },
     },
-    test: written('campaigns:run', test, one),
-    run: written('campaigns:run', startRun, one),
+    test: { needs: 'campaigns:run', run: test },
+    run: { needs: 'campaigns:run', run: startRun },
     delete: {
       needs: 'campaigns:delete',
       destroys: true,

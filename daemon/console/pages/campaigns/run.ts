@@ -6,7 +6,7 @@ import { standingOf } from '../../../../src/campaigns/setup/run-words.ts';
 import { spanInWords } from '../../../../src/outbound/explain/time-words.ts';
 import { messageRoutes } from '../../../../src/outbound/messages/routes.ts';
 import { runStatuses } from '../../../../src/run-ledger/schema.ts';
-import { refusalOf } from '../../api.ts';
+import { orNone } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Page, View } from '../../page.ts';
 import { card } from '../../parts/card.ts';
@@ -173,14 +173,10 @@ async function runBefore(asked: Asked, { startedAt }: RunSummary) {
 
 /** Draws the mail of the run as one of its people got it. */
 async function mailOf(asked: Asked, messageId: string | null): Promise<Part> {
-  if (messageId === null || !asked.may('messages:read')) return null;
-  const params = { id: messageId };
-  const found = await asked
-    .ask(messageRoutes.email, { params, query: { includeStorageUrls: true } })
-    .catch((error: unknown) => {
-      if (refusalOf(error).status === 404) return null;
-      throw error;
-    });
+  const input = { params: { id: messageId }, query: { includeStorageUrls: true } };
+  const found = await orNone(messageId !== null && asked.may('messages:read'), () =>
+    asked.ask(messageRoutes.email, input),
+  );
   return found && mailCard(asked, found, found.toEmails[0] ?? '');
 }
 

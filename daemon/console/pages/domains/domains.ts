@@ -7,9 +7,8 @@ import { domainLinkRoutes, domainRoutes } from '../../../../src/identity/domains
 import type { Domain } from '../../../../src/identity/domains/schema.ts';
 import { warmingRoutes } from '../../../../src/identity/warming/routes.ts';
 import { customTrackingRoutes } from '../../../../src/outbound/tracking/custom/routes.ts';
-import { ResourceNotFoundError } from '../../../../src/platform/errors.ts';
 import { urlAt } from '../../../../src/platform/net/network-address.ts';
-import { type Download, Refusal } from '../../api.ts';
+import { type Download, orNone, Refusal } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
 import { card, folded } from '../../parts/card.ts';
@@ -60,16 +59,6 @@ function adding(asked: Asked): Part {
   return html`<button type="button" class="btn first" popovertarget="add">Add a domain</button>
     <div popover="auto" id="add" role="dialog" aria-labelledby="h-add"><h2 id="h-add">Add a domain</h2>
       ${form(asked, 'add', 'Add it', field({ name: 'domain', label: 'Domain', isRequired: true, hint: 'Such as news.example.com; you publish its records next' }))}</div>`;
-}
-
-/** Returns an answer of the API, or null for a 404. */
-async function orNull<T>(asked: Promise<T>): Promise<T | null> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof ResourceNotFoundError) return null;
-    throw error;
-  }
 }
 
 const forms = dnsForms.filter((form) => form !== 'table');
@@ -131,8 +120,8 @@ async function one(asked: Asked): Promise<View> {
   const { ask, params, may } = asked;
   const [domain, warming, tracking, shared] = await Promise.all([
     ask(domainRoutes.get, { params }),
-    orNull(ask(warmingRoutes.get, { params })),
-    may('tracking:read') ? orNull(ask(customTrackingRoutes.get, { params })) : null,
+    orNone(true, () => ask(warmingRoutes.get, { params })),
+    orNone(may('tracking:read'), () => ask(customTrackingRoutes.get, { params })),
     ask(domainLinkRoutes.find, { params }),
   ]);
   const keys = together(

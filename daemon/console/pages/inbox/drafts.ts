@@ -11,7 +11,6 @@ import { addressesIn, changedText, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
-import { written } from '../../parts/written.ts';
 
 const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/mailboxes/${params['id']}`;
@@ -38,11 +37,11 @@ export function afterSend(asked: Asked, result: ReplyResult, to?: string): Done 
   };
 }
 
-function fieldsOf(given: Form): Part {
-  const line = (name: string, label: string) => field({ name, label, value: given[name] });
+function fieldsOf(values: Form): Part {
+  const line = (name: string, label: string) => field({ name, label, value: values[name] });
   return html`
     ${line('to', 'To')} ${line('cc', 'Cc')} ${line('bcc', 'Bcc')} ${line('subject', 'Subject')}
-    ${field({ name: 'text', label: 'Text', type: 'textarea', value: given['text'], rows: 12 })}
+    ${field({ name: 'text', label: 'Text', type: 'textarea', value: values['text'], rows: 12 })}
   `;
 }
 
@@ -54,18 +53,15 @@ const mailOf = ({ to, cc, bcc, subject = '', text = '' }: Form) => ({
   text,
 });
 
-function newMail(asked: Asked, given: Form, problem: Part = null): View {
+async function newMail(asked: Asked): Promise<View> {
   return {
     title: 'Write a mail',
-    body: together(
-      problem,
-      form(
-        asked,
-        'send',
-        'Send',
-        fieldsOf(given),
-        asked.may('mailboxes:write') ? [{ action: 'keep', label: 'Keep as a draft' }] : [],
-      ),
+    body: form(
+      asked,
+      'send',
+      'Send',
+      fieldsOf(asked.query),
+      asked.may('mailboxes:write') ? [{ action: 'keep', label: 'Keep as a draft' }] : [],
     ),
     request: `POST ${mailboxPath(asked)}/messages`,
   };
@@ -103,7 +99,7 @@ async function drafts(asked: Asked): Promise<Part> {
   );
 }
 
-async function draft(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
+async function draft(asked: Asked): Promise<View> {
   const { ask, params, may } = asked;
   const kept = await ask(answeringRoutes.getDraft, { params });
   const { to, cc, bcc, subject, text, threadId, updatedAt } = kept;
@@ -116,7 +112,6 @@ async function draft(asked: Asked, given: Form | null, problem: Part = null): Pr
   };
   const send = { action: 'send', label: 'Send' };
   const body = together(
-    problem,
     drawMail(kept, { htmlPath: `/console${asked.path}/html` }),
     facts(kept, [
       ['Written by', 'author.displayName'],
@@ -130,7 +125,7 @@ async function draft(asked: Asked, given: Form | null, problem: Part = null): Pr
         'save',
         'Save',
         html`<input type="hidden" name="updatedAt" value=${updatedAt} />
-          <input type="hidden" name="digest" value=${kept.digest} />${fieldsOf(given ?? saved)}`,
+          <input type="hidden" name="digest" value=${kept.digest} />${fieldsOf(saved)}`,
         may('mailboxes:send') ? [send] : [],
       ),
     html`<p>${link(`${ownPath(asked)}/threads/${threadId}`, 'Its thread')}</p>`,
@@ -179,10 +174,10 @@ export const draftPages: readonly Page[] = [
   {
     path: '/mailboxes/:id/new',
     needs: 'mailboxes:send',
-    show: async (asked) => newMail(asked, asked.query),
+    show: newMail,
     actions: {
-      send: written('mailboxes:send', sendNew, newMail),
-      keep: written('mailboxes:write', (asked, given) => keepDraft(asked, mailOf(given)), newMail),
+      send: { needs: 'mailboxes:send', run: sendNew },
+      keep: { needs: 'mailboxes:write', run: (asked, given) => keepDraft(asked, mailOf(given)) },
     },
   },
   {
@@ -197,17 +192,16 @@ export const draftPages: readonly Page[] = [
   {
     path: '/mailboxes/:id/drafts/:draftId',
     needs: 'mailboxes:read',
-    show: (asked) => draft(asked, null),
+    show: draft,
     actions: {
-      save: written(
-        'mailboxes:write',
-        async (asked, given) => {
+      save: {
+        needs: 'mailboxes:write',
+        run: async (asked, given) => {
           await save(asked, given);
           return `/console${asked.path}`;
         },
-        draft,
-      ),
-      send: written('mailboxes:send', sendKept, draft),
+      },
+      send: { needs: 'mailboxes:send', run: sendKept },
       delete: {
         needs: 'mailboxes:delete',
         destroys: true,

@@ -2,13 +2,12 @@
 // unsent mail. The first page of this file lists actions of keys.
 import { mailboxRoutes } from '../../../../src/identity/mailboxes/routes.ts';
 import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
-import { html, type Part, together } from '../../html.ts';
+import { html, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
 import { field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
-import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { draftPages } from './drafts.ts';
 import { mailList } from './list.ts';
@@ -49,11 +48,10 @@ const activityPage: Page = {
   },
 };
 
-async function mailboxes(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function mailboxes(asked: Asked): Promise<View> {
   const { ask, query, may } = asked;
   const found = await ask(mailboxRoutes.list, { query: { page: query['page'] } });
   const body = together(
-    problem,
     table(
       asked,
       found,
@@ -71,9 +69,9 @@ async function mailboxes(asked: Asked, given: Form, problem: Part = null): Promi
         'make',
         'Make the mailbox',
         html`
-        ${field({ name: 'slug', label: 'Name', value: given['slug'], isRequired: true, hint: 'Lower-case letters, digits and hyphens' })}
-        ${field({ name: 'domain', label: 'Domain', value: given['domain'], hint: 'A verified domain. Empty: the hosted one' })}
-        ${field({ name: 'displayName', label: 'Shown as', value: given['displayName'] })}
+        ${field({ name: 'slug', label: 'Name', isRequired: true, hint: 'Lower-case letters, digits and hyphens' })}
+        ${field({ name: 'domain', label: 'Domain', hint: 'A verified domain. Empty: the hosted one' })}
+        ${field({ name: 'displayName', label: 'Shown as' })}
       `,
       ),
   );
@@ -99,9 +97,9 @@ export const mailboxPages: readonly Page[] = [
   {
     path: '/mailboxes',
     needs: 'mailboxes:read',
-    show: (asked) => mailboxes(asked, {}),
+    show: mailboxes,
     actions: {
-      make: written('mailboxes:configure', make, mailboxes),
+      make: { needs: 'mailboxes:configure', run: make },
     },
   },
   {

@@ -3,7 +3,7 @@ import { answeringRoutes } from '../../../../src/inbox/replies/routes.ts';
 import { savedReplyRoutes } from '../../../../src/inbox/saved-replies/routes.ts';
 import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
 import type { ThreadMessage } from '../../../../src/inbox/threads/schema.ts';
-import { withQuery } from '../../api.ts';
+import { orNone, withQuery } from '../../api.ts';
 import { html, type Part } from '../../html.ts';
 import type { Asked, Done, Form } from '../../page.ts';
 import { addressesIn, field, hidden, jsonIn } from '../../parts/form.ts';
@@ -44,13 +44,13 @@ interface SavedReply {
 /** Draws the answer to the last mail of a thread. `isFirst` makes it the primary action. */
 export async function replyDock(
   asked: Asked,
-  given: Form,
   { last, mailbox, isFirst }: { last: ThreadMessage; mailbox: Mailbox; isFirst: boolean },
 ): Promise<Part> {
   const { ask, may, query } = asked;
-  const { items } = await ask(savedReplyRoutes.list, { query: { limit: mostOffered } }).catch(
-    () => ({ items: [] as SavedReply[] }),
+  const saved = await orNone(true, () =>
+    ask(savedReplyRoutes.list, { query: { limit: mostOffered } }),
   );
+  const items = saved?.items ?? [];
   const chosen = query['saved'];
   const filled = chosen && (await ask(savedReplyRoutes.get, { params: { id: chosen } })).text;
   const isOurs = last.direction === 'outbound';
@@ -62,24 +62,24 @@ export async function replyDock(
   const button = (label: Part, action: string, look: string) =>
     html`<button class=${`btn ${look}`} name="_action" value=${action}>${label}</button>`;
   return html`<div class="compose"><form method="post" class="reply">
-    ${hidden(asked, 'reply')}<input type="hidden" name="messageId" value=${given['messageId'] ?? last.id} />
+    ${hidden(asked, 'reply')}<input type="hidden" name="messageId" value=${last.id} />
     <div class="to"><b>${icon('reply')} Reply</b> to <span class="person">${names}</span>
-      ${others.length > 0 && html`<label class="check"><input type="checkbox" name="all" value="1" checked=${given['all'] === '1'} /> <span>+ ${others.join(', ')} (reply to all)</span></label>`}
+      ${others.length > 0 && html`<label class="check"><input type="checkbox" name="all" value="1" /> <span>+ ${others.join(', ')} (reply to all)</span></label>`}
       <span class="more">· from ${mailbox.displayName || mailbox.slug} (${fromOf(mailbox, last)})</span></div>
-    <textarea name="text" aria-label="Your reply" placeholder="Write … (R)" rows="3">${given['text'] ?? (filled || '')}</textarea>
+    <textarea name="text" aria-label="Your reply" placeholder="Write … (R)" rows="3">${filled || ''}</textarea>
     <div class="row">${button('Send', 'reply', isFirst ? 'first' : '')}${button('Send and done', 'replyDone', '')}
       <label class="btn plain more" data-files="">${icon('file')} <span>Attach</span><input class="sr" type="file" multiple /><input type="hidden" name="files" /></label>
       ${savedReplies(asked, items)}
       ${may('mailboxes:write') && button('Keep draft', 'keep', 'plain more')}
       <button type="button" class="btn plain more" popovertarget="forward">${icon('forward')} Forward</button></div>
-  </form>${forwardForm(asked, given, last)}</div>`;
+  </form>${forwardForm(asked, last)}</div>`;
 }
 
-function forwardForm(asked: Asked, given: Form, last: ThreadMessage): Part {
+function forwardForm(asked: Asked, last: ThreadMessage): Part {
   return html`<div id="forward" popover="auto"><h2>Forward the last mail</h2>
     <form method="post" class="fields">${hidden(asked, 'forward', { messageId: last.id })}
-      ${field({ name: 'to', label: 'To', value: given['to'], isRequired: true })}
-      ${field({ name: 'comment', label: 'Text above it', type: 'textarea', value: given['comment'], rows: 2 })}
+      ${field({ name: 'to', label: 'To', isRequired: true })}
+      ${field({ name: 'comment', label: 'Text above it', type: 'textarea', rows: 2 })}
       <div class="row"><button type="button" class="btn" popovertarget="forward" popovertargetaction="hide">Back</button><button class="btn">Forward</button></div></form></div>`;
 }
 

@@ -12,7 +12,6 @@ import { addressesIn, changedText, choice, field, form } from '../../parts/form.
 import { link } from '../../parts/link.ts';
 import { type Column, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
-import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { delaySeconds } from './drafts.ts';
 import { decisionOn } from './proposals.ts';
@@ -69,33 +68,28 @@ async function list(asked: Asked): Promise<Part> {
   );
 }
 
-function changeForm(asked: Asked, { state: now, content }: ShownAction, given: Form): Part {
+function changeForm(asked: Asked, { state: now, content }: ShownAction): Part {
   if (now !== 'proposed' || !content || !asked.may('mailboxes:send')) return null;
-  const edited = {
-    to: given['to'] ?? content.to.join(', '),
-    subject: given['subject'] ?? content.subject,
-    text: given['text'] ?? content.text ?? '',
-  };
+  const { to, subject, text } = content;
   return html`<details class="fold" id="change"><summary><b>Change it, then approve</b></summary><div class="in">${form(
     asked,
     'edit',
     'Approve the changed mail',
     html`
-      ${field({ name: 'to', label: 'To', value: edited.to, isRequired: true })}
-      ${field({ name: 'subject', label: 'Subject', value: edited.subject })}
-      ${field({ name: 'text', label: 'Text', type: 'textarea', value: edited.text, rows: 10 })}
-      ${field({ name: 'note', label: 'Note', value: given['note'] })}
+      ${field({ name: 'to', label: 'To', value: to.join(', '), isRequired: true })}
+      ${field({ name: 'subject', label: 'Subject', value: subject })}
+      ${field({ name: 'text', label: 'Text', type: 'textarea', value: text ?? '', rows: 10 })}
+      ${field({ name: 'note', label: 'Note' })}
     `,
   )}</div></details>`;
 }
 
-async function one(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
+async function one(asked: Asked): Promise<View> {
   const action = await asked.ask(mailboxActionRoutes.get, { params: placeOf(asked) });
   const { id, content, messageId, threadId, mailboxId, actor } = action;
   const thread = `/mailboxes/${mailboxId}/threads/${threadId}`;
   const isOpen = action.state === 'proposed';
   const body = together(
-    problem,
     html`<p>${state(action.state)} ${threadId !== null && link(thread, 'Its thread')}
       ${messageId !== null && link(`/messages/${messageId}`, 'The message that left')}</p>`,
     isOpen && decisionOn(asked, action),
@@ -104,7 +98,7 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
         htmlPath: `/console${asked.path}/html`,
         filePath: (n) => `/console${asked.path}/files/${n}`,
       }),
-    changeForm(asked, action, given),
+    changeForm(asked, action),
     facts(action, [
       ['By', 'actor.displayName'],
       ['Since', 'createdAt'],
@@ -170,11 +164,11 @@ export const reviewPages: readonly Page[] = [
   {
     path: '/review/:mailboxId/:id',
     needs: 'mailboxes:read',
-    show: (asked) => one(asked),
+    show: one,
     actions: {
-      approve: written('mailboxes:send', approve(false), one),
-      edit: written('mailboxes:send', approve(true), one),
-      reject: written('mailboxes:write', reject, one),
+      approve: { needs: 'mailboxes:send', run: approve(false) },
+      edit: { needs: 'mailboxes:send', run: approve(true) },
+      reject: { needs: 'mailboxes:write', run: reject },
     },
   },
   {

@@ -22,7 +22,6 @@ import { button, field, form, hidden } from '../../parts/form.ts';
 import { icon } from '../../parts/icon.ts';
 import { titleOfMail } from '../../parts/link.ts';
 import { time } from '../../parts/times.ts';
-import { written } from '../../parts/written.ts';
 import { keepDraft } from './drafts.ts';
 import { listPath, listQuery, mailList } from './list.ts';
 import { flow, type Opened } from './mails.ts';
@@ -143,7 +142,7 @@ async function draftsOf({ ask, params: { id: mailboxId } }: Asked, { hasDraft, i
   return items.filter(({ threadId }) => threadId === id);
 }
 
-async function thread(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
+async function thread(asked: Asked): Promise<View> {
   const { ask, may, params } = asked;
   const [own, { mails, next }, { items: notes }, mailbox, proposals] = await Promise.all([
     ask(threadRoutes.get, { params }),
@@ -166,12 +165,12 @@ async function thread(asked: Asked, given: Form = {}, problem: Part = null): Pro
   const body = html`<div class="mailapp">${list}
     <section class="read" aria-label="Thread"><header>${may('mailboxes:write') ? tools(asked, own) : html`<div class="tools"><a class="btn plain" href=${listPath(asked)}>Back to the list</a></div>`}
       <h1>${title}</h1>${about(asked, own)}</header>
-      <div class="flow">${problem}
+      <div class="flow">${asked.problem}
         ${!isWhole && older > 0 && html`<p class="event"><a href=${path('first')}>${older} earlier mails</a></p>`}
         ${flow(asked, { mails, notes: afterFirst(notes, mails, older > 0), drafts, opened })}
         ${next && html`<p class="event"><a href=${path(next)}>Later mails</a></p>`}
         ${here.map(({ part }) => part)}</div>
-      ${may('mailboxes:send') && last && (await replyDock(asked, given, { last, mailbox, isFirst: here.length === 0 }))}
+      ${may('mailboxes:send') && last && (await replyDock(asked, { last, mailbox, isFirst: here.length === 0 }))}
     </section></div>`;
   return {
     title,
@@ -243,7 +242,7 @@ export const threadPages: readonly Page[] = [
   {
     path: '/mailboxes/:id/threads/:threadId',
     needs: 'mailboxes:read',
-    show: (asked) => thread(asked),
+    show: thread,
     actions: {
       change: { needs: 'mailboxes:write', run: change },
       opened: {
@@ -263,10 +262,10 @@ export const threadPages: readonly Page[] = [
       },
       label: { needs: 'mailboxes:write', run: onLabels(threadRoutes.addLabels) },
       unlabel: { needs: 'mailboxes:write', run: onLabels(threadRoutes.removeLabels) },
-      reply: written('mailboxes:send', reply, thread),
-      replyDone: written('mailboxes:send', replyDone, thread),
-      forward: written('mailboxes:send', forward, thread),
-      keep: written('mailboxes:write', keep, thread),
+      reply: { needs: 'mailboxes:send', run: reply },
+      replyDone: { needs: 'mailboxes:send', run: replyDone },
+      forward: { needs: 'mailboxes:send', run: forward },
+      keep: { needs: 'mailboxes:write', run: keep },
       undo: { needs: 'mailboxes:send', run: undo },
       note: {
         needs: 'mailboxes:write',

@@ -15,7 +15,6 @@ import { link } from '../../parts/link.ts';
 import { emptyState, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
 import { addressPart } from '../../parts/who.ts';
-import { written } from '../../parts/written.ts';
 import { blockLabel, isRecipientsWish } from '../causes.ts';
 
 /** Draws what a block keeps back: all mail, or that of a list. */
@@ -156,16 +155,15 @@ export const blockPages: readonly Page[] = [
     needs: 'blocks:read',
     show: (asked) => list(asked, {}),
     actions: {
-      add: written(
-        'blocks:write',
-        async (asked, given) => {
+      add: {
+        needs: 'blocks:write',
+        run: async (asked, given) => {
           const { address = '', reason } = given;
           const body = { address: address.trim(), ...(reason && { reason }) };
           await asked.ask(blockRoutes.create, { body });
           return { to: '/console/blocks', said: `${address.trim()} is blocked.` };
         },
-        list,
-      ),
+      },
       delete: {
         needs: 'blocks:delete',
         destroys: true,

@@ -20,7 +20,6 @@ import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
 import { time } from '../../parts/times.ts';
 import { addressPart } from '../../parts/who.ts';
-import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { blockLabel, isRecipientsWish } from '../causes.ts';
 import { profileFacts, profileFields, profileForm, profileIn } from './contact-fields.ts';
@@ -270,25 +269,21 @@ async function lift({ ask, path }: Asked, { id = '' }: Form): Promise<Done> {
   return { to: `/console${path}`, said };
 }
 
-/** Draws the page with a problem of a button. */
-const again = (asked: Asked, _given: Form, problem: Part) => one(asked, null, problem);
-
 export const contactPage: Page = {
   path: '/contacts/:id',
   needs: 'contacts:read',
   show: (asked) => one(asked, null),
   actions: {
-    change: written('contacts:write', change, one),
-    leave: written('blocks:write', leave, again),
-    lift: { ...written('blocks:delete', lift, again), destroys: true },
-    block: written(
-      'blocks:write',
-      async ({ ask, path }, { address = '' }) => {
+    change: { needs: 'contacts:write', run: change },
+    leave: { needs: 'blocks:write', run: leave },
+    lift: { ...{ needs: 'blocks:delete', run: lift }, destroys: true },
+    block: {
+      needs: 'blocks:write',
+      run: async ({ ask, path }, { address = '' }) => {
         await ask(blockRoutes.create, { body: { address } });
         return { to: `/console${path}`, said: `${address} gets no mail any more.` };
       },
-      again,
-    ),
+    },
     delete: {
       needs: 'contacts:delete',
       destroys: true,

@@ -18,7 +18,6 @@ import { addressesIn, field, form } from '../../parts/form.ts';
 import { type Column, emptyState, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
 import { who } from '../../parts/who.ts';
-import { written } from '../../parts/written.ts';
 import { state, states } from '../../states.ts';
 import { contactPage } from './contact.ts';
 import { nameOf } from './names.ts';
@@ -157,7 +156,7 @@ export const contactPages: readonly Page[] = [
     needs: 'contacts:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: written('contacts:write', make, list),
+      make: { needs: 'contacts:write', run: make },
     },
   },
   contactImport,

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/people/conversations/schema.ts';
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
-import type { Asked, Done, Form, Page, View } from '../../page.ts';
+import type { Action, Asked, Done, Form, Page, View } from '../../page.ts';
 import { card, foldedCard } from '../../parts/card.ts';
 import { facts } from '../../parts/facts.ts';
 import { filterRow } from '../../parts/filter-row.ts';
@@ -17,7 +17,6 @@ import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
 import { link, titleOfMail } from '../../parts/link.ts';
 import { emptyState, table } from '../../parts/table.ts';
 import { counted, time } from '../../parts/times.ts';
-import { written } from '../../parts/written.ts';
 import { messageState, state, states } from '../../states.ts';
 import { contactsBy, nameOf } from './names.ts';
 
@@ -206,23 +205,21 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
 
 const said = { resolve: 'Resolved.', archive: 'Archived.', reopen: 'It is open again.' };
 
-const move = (verb: 'resolve' | 'archive' | 'reopen') =>
-  written(
-    'conversations:write',
-    async ({ ask, params, path }, { notes = '' }) => {
-      const body = notes.trim() === '' ? {} : { resolutionNotes: notes };
-      await ask(conversationRoutes[verb], { params, body });
-      return { to: `/console${path}`, said: said[verb] };
-    },
-    one,
-  );
+const move = (verb: 'resolve' | 'archive' | 'reopen'): Action => ({
+  needs: 'conversations:write',
+  run: async ({ ask, params, path }, { notes = '' }) => {
+    const body = notes.trim() === '' ? {} : { resolutionNotes: notes };
+    await ask(conversationRoutes[verb], { params, body });
+    return { to: `/console${path}`, said: said[verb] };
+  },
+});
 
 export const conversationPages: readonly Page[] = [
   {
     path: '/conversations',
     needs: 'conversations:read',
     show: (asked) => list(asked, {}),
-    actions: { make: written('conversations:write', make, list) },
+    actions: { make: { needs: 'conversations:write', run: make } },
   },
   {
     path: '/conversations/:id',

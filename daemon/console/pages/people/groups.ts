@@ -6,14 +6,13 @@ import { contactGroupRoutes } from '../../../../src/people/contacts/groups/route
 import type { ContactGroup } from '../../../../src/people/contacts/groups/schema.ts';
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
 import { html, type Part, together } from '../../html.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
+import type { Action, Asked, Form, Page, View } from '../../page.ts';
 import { card, folded, foldedCard } from '../../parts/card.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { addressesIn, button, choice, field, form, jsonIn } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { emptyState, table } from '../../parts/table.ts';
 import { counted } from '../../parts/times.ts';
-import { written } from '../../parts/written.ts';
 import { contactColumns } from './contacts.ts';
 import { findPeople } from './find-people.ts';
 import { comparisons, formOfRows, queryOf, rowsIn, rowsOf, subjects } from './group-conditions.ts';
@@ -177,16 +176,14 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
 
 const verbs = { add: 'Added.', remove: 'Removed from the group.' };
 
-const members = (verb: 'add' | 'remove') =>
-  written(
-    'contacts:write',
-    async ({ ask, params, path }, { ids = '' }) => {
-      await ask(contactGroupRoutes[verb], { params, body: { contactIds: addressesIn(ids) } });
-      const undo = { path, action: verb === 'add' ? 'remove' : 'add', fields: { ids } };
-      return { to: `/console${path}`, said: verbs[verb], undo };
-    },
-    one,
-  );
+const members = (verb: 'add' | 'remove'): Action => ({
+  needs: 'contacts:write',
+  run: async ({ ask, params, path }, { ids = '' }) => {
+    await ask(contactGroupRoutes[verb], { params, body: { contactIds: addressesIn(ids) } });
+    const undo = { path, action: verb === 'add' ? 'remove' : 'add', fields: { ids } };
+    return { to: `/console${path}`, said: verbs[verb], undo };
+  },
+});
 
 export const groupPages: readonly Page[] = [
   {
@@ -194,15 +191,14 @@ export const groupPages: readonly Page[] = [
     needs: 'contacts:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: written(
-        'contacts:write',
-        async ({ ask }, given) => {
+      make: {
+        needs: 'contacts:write',
+        run: async ({ ask }, given) => {
           const { id } = await ask(contactGroupRoutes.create, { body: bodyOf(given) });
           return { to: `/console/groups/${id}`, said: 'The group is made.' };
         },
-        list,
-      ),
-      makeUnsubscribing: written('contacts:write', makeUnsubscribing, list),
+      },
+      makeUnsubscribing: { needs: 'contacts:write', run: makeUnsubscribing },
     },
   },
   {
@@ -212,14 +208,13 @@ export const groupPages: readonly Page[] = [
     actions: {
       add: members('add'),
       remove: members('remove'),
-      change: written(
-        'contacts:write',
-        async ({ ask, params, path }, given) => {
+      change: {
+        needs: 'contacts:write',
+        run: async ({ ask, params, path }, given) => {
           await ask(contactGroupRoutes.update, { params, body: bodyOf(given) });
           return { to: `/console${path}`, said: 'Saved.' };
         },
-        one,
-      ),
+      },
       delete: {
         needs: 'contacts:delete',
         destroys: true,

@@ -7,14 +7,13 @@ import { memberRoutes } from '../../../../src/access/members/routes.ts';
 import type { Member } from '../../../../src/access/members/schema.ts';
 import { roles } from '../../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../../html.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
+import type { Action, Asked, Form, Page, View } from '../../page.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
 import { button, check, choice, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
-import { written } from '../../parts/written.ts';
 import { state } from '../../states.ts';
 import { domainsWithoutMail } from './mail-domains.ts';
 
@@ -185,16 +184,14 @@ async function removing(asked: Asked, { id, name, email }: Member): Promise<Part
 const back = ({ params }: Asked) => `/console/people/${params['id']}`;
 
 /** Returns an action that changes the member. */
-const change = (asks: string, bodyOf: (given: Form) => object) =>
-  written(
-    'members:write',
-    async (asked, given) => {
-      await asked.ask(memberRoutes.update, { params: asked.params, body: bodyOf(given) });
-      return back(asked);
-    },
-    (asked, _given, problem) => one(asked, problem),
-    asks,
-  );
+const change = (asks: string, bodyOf: (given: Form) => object): Action => ({
+  needs: 'members:write',
+  asks: asks,
+  run: async (asked, given) => {
+    await asked.ask(memberRoutes.update, { params: asked.params, body: bodyOf(given) });
+    return back(asked);
+  },
+});
 
 export const memberPages: readonly Page[] = [
   {
@@ -202,16 +199,15 @@ export const memberPages: readonly Page[] = [
     needs: 'members:read',
     show: (asked) => list(asked, {}),
     actions: {
-      invite: written(
-        'members:write',
-        async ({ ask }, { email = '', role, name = '' }) => {
+      invite: {
+        needs: 'members:write',
+        asks: 'invite this person',
+        run: async ({ ask }, { email = '', role, name = '' }) => {
           const body = { email: email.trim(), role, ...(name.trim() && { name: name.trim() }) };
           await ask(memberRoutes.create, { body });
           return '/console/people';
         },
-        list,
-        'invite this person',
-      ),
+      },
     },
   },
   {
@@ -222,15 +218,14 @@ export const memberPages: readonly Page[] = [
       rename: change('rename this member', ({ name = '' }) => ({ name: name.trim() || null })),
       role: change('change this role', ({ role }) => ({ role })),
       status: change('change this member', ({ status }) => ({ status })),
-      resend: written(
-        'members:write',
-        async (asked) => {
+      resend: {
+        needs: 'members:write',
+        asks: 'invite this person again',
+        run: async (asked) => {
           await asked.ask(memberRoutes.resend, { params: asked.params });
           return back(asked);
         },
-        (asked, _given, problem) => one(asked, problem),
-        'invite this person again',
-      ),
+      },
       remove: {
         needs: 'members:delete',
         asks: 'remove this person',

@@ -1,7 +1,7 @@
 // Names of contacts by their ids: pages show names where the API answers ids.
 import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
-import { refusalOf } from '../../api.ts';
+import { orNone } from '../../api.ts';
 import type { Asked } from '../../page.ts';
 
 /** Returns the name of a contact: a name, else the first address. */
@@ -18,12 +18,7 @@ export async function contactsBy(
 ): Promise<ReadonlyMap<string, Contact>> {
   const wanted = may('contacts:read') ? [...new Set(ids)].filter((id) => id !== null) : [];
   const found = await Promise.all(
-    wanted.map((id) =>
-      ask(contactRoutes.get, { params: { id } }).catch((error: unknown) => {
-        if (refusalOf(error).status === 404) return null;
-        throw error;
-      }),
-    ),
+    wanted.map((id) => orNone(true, () => ask(contactRoutes.get, { params: { id } }))),
   );
   return new Map(found.flatMap((contact) => (contact ? [[contact.id, contact]] : [])));
 }

@@ -16,7 +16,6 @@ import { link } from '../../parts/link.ts';
 import { emptyState, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
 import { who } from '../../parts/who.ts';
-import { written } from '../../parts/written.ts';
 import { state, states } from '../../states.ts';
 import { findPeople } from './find-people.ts';
 import { contactsBy, nameOf } from './names.ts';
@@ -189,7 +188,7 @@ export const unsubscribePages: readonly Page[] = [
     needs: 'contacts:read',
     show: (asked) => one(asked, {}),
     actions: {
-      ask: written('contacts:write', invite, one),
+      ask: { needs: 'contacts:write', run: invite },
       remove: {
         needs: 'contacts:write',
         destroys: true,
@@ -198,14 +197,13 @@ export const unsubscribePages: readonly Page[] = [
           return { to: `/console${path}`, said: 'Removed from the list.' };
         },
       },
-      change: written(
-        'contacts:write',
-        async ({ ask, params, path }, given) => {
+      change: {
+        needs: 'contacts:write',
+        run: async ({ ask, params, path }, given) => {
           await ask(unsubscribeGroupRoutes.update, { params, body: bodyOf(given) });
           return { to: `/console${path}`, said: 'Saved.' };
         },
-        one,
-      ),
+      },
       delete: {
         needs: 'contacts:delete',
         destroys: true,

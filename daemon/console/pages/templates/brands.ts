@@ -8,7 +8,6 @@ import { button, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
-import { written } from '../../parts/written.ts';
 
 const logos = { logoUrl: 'Logo', logoDarkUrl: 'Logo on dark', iconUrl: 'Icon' };
 const addressLines = {
@@ -127,16 +126,15 @@ export const brandPages: readonly Page[] = [
     needs: 'brands:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: written(
-        'brands:write',
-        async (asked, given) => {
+      make: {
+        needs: 'brands:write',
+        run: async (asked, given) => {
           const { slug = '', name = '' } = given;
           const body = { slug: slug.trim(), name: name.trim() };
           const made = await asked.ask(brandRoutes.create, { body });
           return `/console/brands/${made.slug}`;
         },
-        list,
-      ),
+      },
     },
   },
   {
@@ -144,14 +142,13 @@ export const brandPages: readonly Page[] = [
     needs: 'brands:read',
     show: (asked) => one(asked, null),
     actions: {
-      save: written(
-        'brands:write',
-        async ({ ask, params, path }, given) => {
+      save: {
+        needs: 'brands:write',
+        run: async ({ ask, params, path }, given) => {
           await ask(brandRoutes.update, { params, body: changeOf(given) });
           return `/console${path}`;
         },
-        one,
-      ),
+      },
       default: {
         needs: 'brands:write',
         async run({ ask, params, path }) {

@@ -6,11 +6,10 @@ import { workspaceRoutes } from '../../../../src/content/templates/workspace/rou
 import type { WorkspaceView } from '../../../../src/content/templates/workspace/schema.ts';
 import { refusalOf, withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
+import type { Action, Asked, Form, Page, View } from '../../page.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
-import { written } from '../../parts/written.ts';
 
 const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
 const editorOf = (asked: Asked, path: string) => withQuery(`${ownPath(asked)}/edit`, { path });
@@ -140,16 +139,17 @@ async function commit({ ask, params }: Asked, given: Form, revision = given['rev
 }
 
 /** Returns an action on the text in the editor. */
-const edited = (act: (asked: Asked, given: Form) => Promise<unknown>, staysHere = false) =>
-  written(
-    'templates:write',
-    async (asked, given) => {
-      await act(asked, given);
-      const { query, path } = asked;
-      return `/console${staysHere ? editorOf(asked, query['path'] ?? path) : `${ownPath(asked)}/files`}`;
-    },
-    editor,
-  );
+const edited = (
+  act: (asked: Asked, given: Form) => Promise<unknown>,
+  staysHere = false,
+): Action => ({
+  needs: 'templates:write',
+  run: async (asked, given) => {
+    await act(asked, given);
+    const { query, path } = asked;
+    return `/console${staysHere ? editorOf(asked, query['path'] ?? path) : `${ownPath(asked)}/files`}`;
+  },
+});
 
 export const filePages: readonly Page[] = [
   {

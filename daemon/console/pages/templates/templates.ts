@@ -12,7 +12,7 @@ import { button, choice, field, form, jsonIn } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { type List, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
-import { orAgain, written } from '../../parts/written.ts';
+import { orAgain } from '../../refused.ts';
 import { state } from '../../states.ts';
 import { filePages } from './template-files.ts';
 import { historyPages } from './template-history.ts';
@@ -188,7 +188,7 @@ export const templatePages: readonly Page[] = [
     needs: 'templates:read',
     show: (asked) => list(asked, {}),
     actions: {
-      make: written('templates:write', make, list),
+      make: { needs: 'templates:write', run: make },
     },
   },
   {

@@ -1,0 +1,66 @@
+// The elements of a drawn part: finds and changes forms and fields before the page is rendered.
+import { type Part, withProps } from '../html.ts';
+import type { Form } from '../page.ts';
+
+export type Element = Extract<Part, { props: unknown }>;
+
+const isElement = (part: Part): part is Element =>
+  typeof part === 'object' && part !== null && 'props' in part;
+
+export const propsOf = ({ props }: Element): Readonly<Record<string, unknown>> => props;
+
+/** Returns the parts within a part. */
+export function within(part: Part): readonly Part[] {
+  const children = isElement(part) ? propsOf(part)['children'] : Array.isArray(part) ? part : [];
+  return [children].flat(9) as Part[];
+}
+
+export function textOf(part: Part): string {
+  if (typeof part === 'string' || typeof part === 'number') return String(part);
+  return within(part).map(textOf).join('');
+}
+
+/** Returns the part itself if it is an element, and all elements within. */
+export function elementsIn(part: Part): Element[] {
+  const below = within(part).flatMap(elementsIn);
+  return isElement(part) ? [part, ...below] : below;
+}
+
+/** Returns a part with changed elements; after a null of `change`, elements within are changed. */
+export function mapped(part: Part, change: (element: Element) => Part): Part {
+  if (Array.isArray(part)) return part.map((one) => mapped(one, change));
+  if (!isElement(part)) return part;
+  const done = change(part);
+  if (done !== null) return done;
+  const { children } = propsOf(part);
+  if (typeof children === 'function' || children === undefined) return part;
+  return withProps(part, { children: mapped(children as Part, change) });
+}
+
+/** A posted form, or the filters of a list. */
+export interface Posted {
+  /** Null for the filters of a list. */
+  action: string | null;
+  given: Form;
+  /** Whether the hidden fields are the same too. */
+  isExact: boolean;
+}
+
+/** Tells whether a form posts these values. */
+export function isFormOf(form: Element, { action, given, isExact }: Posted): boolean {
+  if (form.type !== 'form') return false;
+  if (action === null) return propsOf(form)['method'] === 'get';
+  const named = elementsIn(form).map((one) => ({ type: one.type, ...propsOf(one) }) as Named);
+  const isOther = named.some(({ type, name = '', value }) => {
+    const isHidden = type === 'hidden' && !name.startsWith('_');
+    return isHidden && given[name] !== undefined && given[name] !== String(value);
+  });
+  const isSent = named.some(({ name, value }) => name === '_action' && value === action);
+  return isSent && !(isExact && isOther);
+}
+
+interface Named {
+  type: unknown;
+  name?: string;
+  value?: unknown;
+}
