@@ -36,7 +36,7 @@ export async function updateDetails(db: Db, id: string, details: string | null):
     .execute();
 }
 
-/** Columns with texts that an erasure clears: of a resource, or of the member who acted. */
+/** Columns with texts that an erasure clears: of a resource, or of a member as the actor. */
 const cleared = {
   details: { of: 'resource_id', kept: 'details', none: { details: null } },
   member: {
