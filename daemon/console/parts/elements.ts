@@ -11,8 +11,9 @@ export const propsOf = ({ props }: Element): Readonly<Record<string, unknown>> =
 
 /** Returns the parts within a part. */
 export function within(part: Part): readonly Part[] {
-  const children = isElement(part) ? propsOf(part)['children'] : Array.isArray(part) ? part : [];
-  return [children].flat(9) as Part[];
+  if (Array.isArray(part)) return part;
+  const children = isElement(part) ? propsOf(part)['children'] : [];
+  return (Array.isArray(children) ? children : [children]) as Part[];
 }
 
 export function textOf(part: Part): string {
@@ -20,10 +21,11 @@ export function textOf(part: Part): string {
   return within(part).map(textOf).join('');
 }
 
-/** Returns the part itself if it is an element, and all elements within. */
-export function elementsIn(part: Part): Element[] {
-  const below = within(part).flatMap(elementsIn);
-  return isElement(part) ? [part, ...below] : below;
+/** Returns the part itself if it is an element, and all elements within. `found` gathers them. */
+export function elementsIn(part: Part, found: Element[] = []): Element[] {
+  if (isElement(part)) found.push(part);
+  for (const one of within(part)) elementsIn(one, found);
+  return found;
 }
 
 /** Returns a part with changed elements; after a null of `change`, elements within are changed. */
