@@ -1,4 +1,4 @@
-// The size of the house: lines of each wing, and files of each folder.
+// The size of the house: lines of each wing and file, and files of each folder.
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -11,6 +11,7 @@ const budgets: Readonly<Record<string, number>> = JSON.parse(
 /** A wing may have this much more than its budget before the test fails. */
 const slack = 1.03;
 const mostFiles = 20;
+const mostLines = 400;
 
 const files = globSync(['{src,daemon,commands}/**/*.{ts,js,css,yaml,json}'], { cwd: repository });
 
@@ -36,4 +37,9 @@ it('no folder has more than 20 files', () => {
     ([folder, own]) => folder !== 'commands' && own.length > mostFiles,
   );
   expect(full.map(([folder, own]) => `${folder}: ${own.length}`)).toEqual([]);
+});
+
+it('no file has more than 400 lines', () => {
+  const long = files.filter((file) => !file.endsWith('.json') && linesOf(file) > mostLines);
+  expect(long.map((file) => `${file}: ${linesOf(file)}`)).toEqual([]);
 });

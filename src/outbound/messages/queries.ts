@@ -65,7 +65,8 @@ export interface MessageTables {
   recipients: RecipientRow;
 }
 
-const own = ownTables<MessageTables>();
+/** Statements of the tables of messages. */
+export const own = ownTables<MessageTables>();
 
 export const messageIdsEnding = own.idsEnding('messages');
 
@@ -382,22 +383,3 @@ export async function findMailboxMessages(
     .execute();
   return rows.map(({ id }) => id);
 }
-
-/** Removes a contact from up to `most` recipients and returns their number. The addresses stay. */
-export async function forgetRecipients(trx: Db, contactId: string, most: number): Promise<number> {
-  const { rows } = await sql<{ message_id: string; position: number }>`
-    select message_id, position from recipients where contact_id = ${contactId}
-    order by message_id, position limit ${most}`.execute(trx);
-  for (const { message_id, position } of rows) {
-    await tables<MessageTables>(trx)
-      .updateTable('recipients')
-      .set({ name: null, contact_id: null })
-      .where('message_id', '=', message_id)
-      .where('position', '=', position)
-      .execute();
-  }
-  return rows.length;
-}
-
-/** Erases names in origins of messages. */
-export const eraseSenderNames = own.namesIn('messages', { origin: 'origin' });

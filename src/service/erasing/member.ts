@@ -11,7 +11,7 @@ import { draftNoun } from '../../inbox/replies/schema.ts';
 import { eraseDraftNames } from '../../inbox/threads/drafts/draft-queries.ts';
 import { eraseNoteNames } from '../../inbox/threads/marks/note-queries.ts';
 import { noteNoun } from '../../inbox/threads/schema.ts';
-import { eraseSenderNames } from '../../outbound/messages/queries.ts';
+import { eraseSenderNames } from '../../outbound/messages/forget/forget-queries.ts';
 import { firstIdAt, type IdKind, timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import type { EraseNames } from '../../platform/store/rows/names.ts';
