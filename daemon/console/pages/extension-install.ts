@@ -10,6 +10,7 @@ import { html, type Part, together } from '../html.ts';
 import type { Asked, Done, Form, Page, View } from '../page.ts';
 import { facts } from '../parts/facts.ts';
 import { addressesIn, choice, field, form } from '../parts/form.ts';
+import { emptyState } from '../parts/table.ts';
 
 const modeWords: Readonly<Record<string, string>> = {
   none: 'It never sends mail.',
@@ -82,7 +83,7 @@ async function show(asked: Asked): Promise<View> {
   const extension = await ask(extensionRoutes.get, { params: { id } });
   const { displayName, name, description, latestVersion } = extension;
   const title = `Install ${displayName || name}`;
-  if (!latestVersion) return { title, body: html`<p class="empty">It has no version yet.</p>` };
+  if (!latestVersion) return { title, body: emptyState('It has no version yet.') };
   const latest = { id, version: latestVersion.id };
   const version = await ask(extensionVersionRoutes.get, { params: latest });
   const body = together(

@@ -60,7 +60,7 @@ export function columnChart(chart: ColumnChart): Part {
   const yOf = (value: number) => tall - (value / (step * steps)) * tall;
   const axis = [4, 3, 2, 1, 0].map((at) => html`<span>${counted(at * step)}</span>`);
   const each = Math.ceil(columns.length / mostLabels);
-  return html`<figure class="chart-box"><figcaption class="sr">${title}</figcaption>
+  return html`<figure><figcaption class="sr">${title}</figcaption>
     <div class="chart"><div class="y" aria-hidden="true">${axis}</div>
     <div class="plot">${columns.map((one) => columnOf(one, chart, yOf))}</div>
     <div class="x" aria-hidden="true">${columns.map(({ shortLabel }, at) => html`<span class=${at % 2 ? 'odd' : undefined}>${at % each === 0 && shortLabel}</span>`)}</div></div>

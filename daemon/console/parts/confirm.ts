@@ -36,7 +36,7 @@ export function confirmed(asked: Asked, given: Confirmed): Part {
       <form method="post" action=${path && `/console${path}`}>${hidden(asked, action, { ...fields, _sure: '1' })}${more}
         ${typedName !== undefined && html`<label class="field"><span>Type <b>${typedName}</b> to confirm</span> <input name=${field} required autocomplete="off" /></label>`}
         <div class="row"><button type="button" class="btn" popovertarget=${id} popovertargetaction="hide">Keep it</button>
-          <button class="btn bad sure">${label}</button></div></form>
+          <button class="btn bad">${label}</button></div></form>
     </div>`;
 }
 

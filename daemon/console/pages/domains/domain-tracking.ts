@@ -6,6 +6,7 @@ import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked } from '../../page.ts';
 import { facts } from '../../parts/facts.ts';
 import { button, field, form } from '../../parts/form.ts';
+import { emptyState } from '../../parts/table.ts';
 import { state } from '../../states.ts';
 
 /** Draws the tracking host, or the form that enables a host. */
@@ -14,7 +15,7 @@ export function trackingPart(asked: Asked, tracking: CustomTracking | null): Par
   const host = tracking?.customTracking;
   if (!host) {
     return together(
-      html`<p class="empty">Links of tracked mail lead to the public URL of the service.</p>`,
+      emptyState('Links of tracked mail lead to the public URL of the service.'),
       mayWrite &&
         form(
           asked,

@@ -8,6 +8,7 @@ import type { Action, Asked } from '../../page.ts';
 import { columnChart } from '../../parts/chart.ts';
 import { facts } from '../../parts/facts.ts';
 import { choice, field, form } from '../../parts/form.ts';
+import { emptyState } from '../../parts/table.ts';
 import { percent, time } from '../../parts/times.ts';
 import { state } from '../../states.ts';
 
@@ -51,7 +52,7 @@ function start(asked: Asked): Part {
 export function warmingPart(asked: Asked, warming: Warming | null): Part {
   const isOver = !warming || ['completed', 'cancelled'].includes(warming.plan.status);
   return together(
-    warming ? planPart(asked, warming) : html`<p class="empty">The domain has no warming plan.</p>`,
+    warming ? planPart(asked, warming) : emptyState('The domain has no warming plan.'),
     isOver && start(asked),
   );
 }

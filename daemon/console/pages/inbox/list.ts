@@ -7,6 +7,7 @@ import { html, type Part, withClock } from '../../html.ts';
 import type { Asked } from '../../page.ts';
 import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
+import { emptyState } from '../../parts/table.ts';
 import { dayInWords } from '../../parts/times.ts';
 
 /** Views of a mailbox: their words, and their part of the query. */
@@ -113,7 +114,7 @@ export async function mailList(
       <form method="get" role="search" action=${`/console${pathOf(asked)}`}><input type="search" name="q" value=${query['q']} aria-label=${`Search in ${name}`} placeholder="Search: invoice, from:clara, has:attachment" /></form>
       ${viewLinks(asked)}</header>
     ${found.items.map((thread) => threadLink(asked, thread, waiting.has(thread.id)))}
-    ${found.items.length === 0 && html`<p class="empty">No thread is here. Mail to an address of the mailbox arrives in its inbox.</p>`}
-    ${found.nextCursor && html`<p class="empty"><a href=${withQuery(`/console${pathOf(asked)}`, next)}>Older threads</a></p>`}
+    ${found.items.length === 0 && emptyState('No thread is here. Mail to an address of the mailbox arrives in its inbox.')}
+    ${found.nextCursor && html`<p class="pager"><a href=${withQuery(`/console${pathOf(asked)}`, next)}>Older threads</a></p>`}
   </section>`;
 }

@@ -94,7 +94,7 @@ function storyCard(asked: Asked, seen: Seen): Part {
   const drawn = lines.map(
     ({ tone, sentence, below, said }) =>
       html`<li class=${tone || undefined}><b>${sentence}</b> <small>${below}</small>
-        ${said !== null && html`<details class="api"><summary>${tone === 'warn' ? 'The words of the other server' : 'Details'}</summary><pre>${said}</pre></details>`}</li>`,
+        ${said !== null && html`<details><summary>${tone === 'warn' ? 'The words of the other server' : 'Details'}</summary><pre>${said}</pre></details>`}</li>`,
   );
   const body =
     drawn.length === 0
@@ -232,7 +232,7 @@ function attempts(deliveries: readonly Delivery[]): Part {
     .flatMap((delivery) => delivery.attempts)
     .map(
       ({ at, host, tls, outcome, code, reply, transcript }) =>
-        html`<details class="api"><summary>${time(at)} ${state(outcome)} ${host} ${code} ${reply} <small>${tls}</small></summary>
+        html`<details><summary>${time(at)} ${state(outcome)} ${host} ${code} ${reply} <small>${tls}</small></summary>
           <pre>${transcript ?? 'No transcript was kept.'}</pre></details>`,
     );
 }

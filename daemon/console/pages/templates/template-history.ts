@@ -5,7 +5,7 @@ import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
 import { button } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
-import { table } from '../../parts/table.ts';
+import { emptyState, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
 
 /** Most lines on a page, over all files of a commit. */
@@ -81,7 +81,7 @@ async function changes(asked: Asked): Promise<View> {
   return {
     title: from ? 'Changes of a commit' : 'Changes that are not saved',
     body: together(
-      files.length === 0 && html`<p class="empty">Nothing differs.</p>`,
+      files.length === 0 && emptyState('Nothing differs.'),
       files.map(
         ({ path: name, status, diff, isTruncated }) =>
           html`<section><h2>${name} <small>${status}</small></h2>${lines(diff, Math.ceil(mostLines / files.length))}${isTruncated && html`<p class="note">The rest is cut off.</p>`}</section>`,
