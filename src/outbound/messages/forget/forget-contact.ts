@@ -14,8 +14,8 @@ import { contactNoun } from '../../../people/contacts/schema.ts';
 import { fromJson } from '../../../platform/store/db.ts';
 import { overwriting } from '../../../platform/store/rows/overwriting.ts';
 import { forgetInLedger } from '../../../run-ledger/queries.ts';
-import { forgetRecipients } from './forget-queries.ts';
 import { forgetKeptResponse } from '../idempotency-queries.ts';
+import { forgetRecipients } from './forget-queries.ts';
 
 /** Recipients per transaction, so that sends can commit in between. */
 const recipientsPerTransaction = 1_000;
