@@ -2,6 +2,7 @@
 import { planRoutes } from '../../../src/access/admission/routes.ts';
 import { organizationDesk, organizationRoutes } from '../../../src/access/organizations/routes.ts';
 import { isStrongEnough } from '../../../src/access/sessions/proofs.ts';
+import { providerName } from '../../../src/core/config/console.ts';
 import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
@@ -10,11 +11,13 @@ import { facts } from '../parts/facts.ts';
 import { button, field, form } from '../parts/form.ts';
 import { state } from '../states.ts';
 
-/** Draws the button that asks everybody for a passkey or single sign-on, or takes that back. */
+/** Draws the button that asks everybody for a stronger sign-in, or takes that back. */
 function signInButton(asked: Asked, signIn: 'any' | 'strong'): Part {
   const turn = signIn === 'any' ? 'strong' : 'any';
   const label =
-    turn === 'strong' ? 'Ask everybody for a passkey or single sign-on' : 'Accept every sign-in';
+    turn === 'strong'
+      ? `Ask everybody for a passkey or ${providerName(asked.config)}`
+      : 'Accept every sign-in';
   return button(asked, { action: 'signIn', label, fields: { signIn: turn } });
 }
 
@@ -51,7 +54,7 @@ async function draw(asked: Asked): Promise<Part> {
     may('members:write') &&
       card(
         'Signing in',
-        html`<p>${signIn === 'strong' ? 'Everybody signs in by a passkey or single sign-on.' : 'A mailed link is enough to sign in.'}</p>${signInButton(asked, signIn)}`,
+        html`<p>${signIn === 'strong' ? `Everybody signs in by a passkey or ${providerName(asked.config)}.` : 'A mailed link is enough to sign in.'}</p>${signInButton(asked, signIn)}`,
       ),
     card(
       'Plan',
@@ -86,10 +89,9 @@ export const settingsPages: readonly Page[] = [
       signIn: {
         needs: 'members:write',
         asks: 'change the sign-in of this organization',
-        async run({ ask, session }, { signIn }) {
+        async run({ ask, session, config }, { signIn }) {
           if (!isStrongEnough(session.proofs, 'strong')) {
-            const message =
-              'Sign in by a passkey or single sign-on first: the change would keep you out.';
+            const message = `Sign in by a passkey or ${providerName(config)} first: the change would keep you out.`;
             throw new Refusal(403, { _tag: 'ForbiddenError', message }, '');
           }
           await ask(organizationDesk.signIn, { body: { signIn } });

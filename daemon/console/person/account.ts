@@ -13,6 +13,7 @@ import {
 import { strengthOfPerson } from '../../../src/access/sessions/person-strength.ts';
 import type { Proof } from '../../../src/access/sessions/proofs.ts';
 import { unbindPerson } from '../../../src/access/sessions/unbind.ts';
+import { providerName } from '../../../src/core/config/console.ts';
 import { askForAddress } from '../../../src/outbound/sending/people/address.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { Refusal } from '../api.ts';
@@ -28,13 +29,13 @@ import { noAccount, personOf } from './person.ts';
 
 const path = '/console/account';
 
-const proofNames: Readonly<Record<Proof, string>> = {
+const proofNames = ({ config }: Asked): Readonly<Record<Proof, string>> => ({
   key: 'by a key',
   operator: 'by svc open',
   link: 'by mailed link',
   passkey: 'by passkey',
-  provider: 'by single sign-on',
-};
+  provider: `by ${providerName(config)}`,
+});
 
 async function show(asked: Asked): Promise<View> {
   const { caller } = asked;
@@ -119,7 +120,8 @@ function switchButton({ formToken }: Asked, organizationId: string): Part {
 
 async function provider(asked: Asked): Promise<Part> {
   const { app, config } = asked;
-  const { issuer, label } = config.console.signIn.oidc;
+  const { issuer } = config.console.signIn.oidc;
+  const label = providerName(config);
   const person = await findPerson(app.store.db, personOf(asked).personId);
   if (issuer === null && !person?.oidc_subject) return null;
   const act = person?.oidc_subject
@@ -133,7 +135,7 @@ async function provider(asked: Asked): Promise<Part> {
   const since = person?.bound_at
     ? html`<p>Bound since ${time(isoTime(person.bound_at))}.</p>`
     : null;
-  return together(html`<h2>Single sign-on</h2>`, since, act);
+  return together(html`<h2>Sign-in by ${label}</h2>`, since, act);
 }
 
 async function sessions(asked: Asked): Promise<Part> {
@@ -146,7 +148,7 @@ async function sessions(asked: Asked): Promise<Part> {
     [
       ['Browser', ({ browser, isOwn }) => html`<b>${browser}</b>${isOwn && ' (this one)'}`],
       ['Network', ({ network }) => network],
-      ['Began', ({ createdAt, proof }) => html`${time(createdAt)} ${proofNames[proof]}`],
+      ['Began', ({ createdAt, proof }) => html`${time(createdAt)} ${proofNames(asked)[proof]}`],
       ['Last used', ({ lastSeenAt }) => time(lastSeenAt)],
       ['End it', ({ id, isOwn }) => (isOwn ? 'Sign out above' : end(id))],
     ],
@@ -194,12 +196,12 @@ export const accountPages: readonly Page[] = [
       },
       bind: {
         needs: null,
-        asks: 'bind single sign-on',
+        asks: 'bind a way to sign in',
         run: async () => '/console/sign-in/provider?for=bind',
       },
       unbind: {
         needs: null,
-        asks: 'unbind single sign-on',
+        asks: 'unbind a way to sign in',
         destroys: true,
         async run(asked) {
           const { app } = asked;

@@ -18,6 +18,7 @@ import {
   lastProofAt,
   type Strength,
 } from '../../../src/access/sessions/proofs.ts';
+import { providerName } from '../../../src/core/config/console.ts';
 import { askForLink } from '../../../src/outbound/sending/people/sign-in.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
@@ -140,10 +141,11 @@ function sending({ formToken }: Asked, { path: page, search }: Waiting, label: s
 
 /** Draws the page of a session that lacks a proof which the organization asks for. */
 export async function showProofs(asked: Asked): Promise<View> {
-  const { session, caller } = asked;
+  const { session, caller, config } = asked;
   const { name } = session.organization;
   const isMember = caller.by.kind === 'member';
-  const way = session.strength === 'provider' ? 'single sign-on' : 'a passkey or single sign-on';
+  const way =
+    session.strength === 'provider' ? providerName(config) : `a passkey or ${providerName(config)}`;
   const body = together(
     html`<p>${name} opens by ${way} alone.</p>`,
     isMember && proofs(asked, session.strength),

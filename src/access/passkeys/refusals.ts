@@ -14,8 +14,8 @@ const messages = {
   taken: 'This passkey is stored already.',
   full: 'No more passkeys fit here: remove one first.',
   'not-first':
-    'A mailed link adds only a first passkey, within 7 days after you joined. Come in by a ' +
-    'passkey or by single sign-on, or ask the operator for "svc members reset".',
+    'A mailed link adds only a first passkey, within 7 days after you joined. Come in another ' +
+    'way, or ask the operator for "svc members reset".',
 } as const;
 
 export type PasskeyReason = keyof typeof messages;

@@ -99,3 +99,12 @@ export const consoleSection = z.strictObject(
   },
   mapOfKeys,
 );
+
+interface Named {
+  console: { signIn: { oidc: { issuer: string | null; label: string } } };
+}
+
+/** Returns the name of the provider for sentences: its label; in general words without one. */
+export function providerName({ console: { signIn } }: Named): string {
+  return signIn.oidc.issuer === null ? 'single sign-on' : signIn.oidc.label;
+}

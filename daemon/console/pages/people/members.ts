@@ -5,6 +5,7 @@ import { keyRoutes } from '../../../../src/access/keys/routes.ts';
 import type { ApiKey } from '../../../../src/access/keys/schema.ts';
 import { memberRoutes } from '../../../../src/access/members/routes.ts';
 import type { Member } from '../../../../src/access/members/schema.ts';
+import { providerName } from '../../../../src/core/config/console.ts';
 import { roles } from '../../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Form, Page, View } from '../../page.ts';
@@ -28,8 +29,8 @@ const roleWords: Readonly<Record<(typeof roles)[number], string>> = {
   viewer: 'reads everything',
 };
 
-const ways = ({ signIn: { link: isLink, passkey, provider } }: Member) =>
-  [isLink && 'mailed link', passkey && 'passkey', provider && 'single sign-on']
+const ways = ({ config }: Asked, { signIn: { link: isLink, passkey, provider } }: Member) =>
+  [isLink && 'mailed link', passkey && 'passkey', provider && providerName(config)]
     .filter(Boolean)
     .join(', ') || '–';
 
@@ -44,7 +45,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
       ['Address', ({ email }) => email],
       ['Role', ({ role }) => role],
       ['Status', ({ status }) => state(status)],
-      ['Signs in by', ways],
+      ['Signs in by', (member) => ways(asked, member)],
       ['Last here', (member) => lastHere(member)],
     ],
     'There is no member yet. Keys and "svc open" work without members.',
@@ -64,7 +65,7 @@ function lastHere({ status, lastSeenAt, expiresAt }: Member): Part {
 }
 
 /** Draws what needs a look: nobody came, no passkey, or no mail at the domain. */
-async function hints({ app }: Asked, members: readonly Member[]): Promise<Part> {
+async function hints({ app, config }: Asked, members: readonly Member[]): Promise<Part> {
   const active = members.filter(({ status }) => status === 'active');
   const lost = await domainsWithoutMail(
     app,
@@ -73,7 +74,7 @@ async function hints({ app }: Asked, members: readonly Member[]): Promise<Part> 
   const without = active.filter(({ signIn: { passkey, provider } }) => !passkey && !provider);
   const never = active.filter(({ lastSeenAt }) => lastSeenAt === null);
   const lines = [
-    without.length > 0 && `Without passkey and single sign-on: ${namesOf(without)}.`,
+    without.length > 0 && `Without passkey and ${providerName(config)}: ${namesOf(without)}.`,
     never.length > 0 && `Never came: ${namesOf(never)}.`,
     lost.length > 0 && `Domains that take no mail, so no link arrives: ${lost.join(', ')}.`,
   ].filter((line) => line !== false);
@@ -116,7 +117,7 @@ async function one(asked: Asked, problem: Part = null): Promise<View> {
   const body = together(
     problem,
     html`<p>${state(status)} ${email}</p>`,
-    facts({ ...member, ways: ways(member) }, [
+    facts({ ...member, ways: ways(asked, member) }, [
       ['Role', 'role'],
       ['Signs in by', 'ways'],
       ['Invited until', 'expiresAt'],
