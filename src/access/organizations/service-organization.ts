@@ -8,7 +8,8 @@
 //   quota, pause, hold, block, | do not apply; `delivery.allow` does
 //   warming, health            |
 //   order                      | before all mail of organizations, beyond the limit of the lane
-//   attempts                   | at 0, 1, 3, 7 and 12 minutes; none after 15 minutes
+//   attempts                   | at 0, 1, 3, 7 and 12 minutes; none after 15 minutes for a link
+//                              | of 15 minutes; else each hour for a day
 //   events, receipts, webhooks | none
 //   kept                       | for 7 days
 import type { App } from '../../core/app.ts';

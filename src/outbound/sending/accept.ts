@@ -66,6 +66,8 @@ export interface AcceptRequest {
   refusal?: ServiceError;
   /** Address for which the service writes the mail (service-mail.ts). */
   onBehalfOf?: string;
+  /** Whether the mail of the service has a link of 15 minutes, and is dropped with the link. */
+  isShort?: boolean;
 }
 
 /**

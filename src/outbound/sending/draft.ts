@@ -71,6 +71,7 @@ interface DraftedSend {
   resent?: MessageRow;
   template?: FilledTemplate;
   onBehalfOf?: string;
+  isShort?: boolean;
   run?: RunMail;
 }
 
@@ -82,7 +83,7 @@ interface DraftedSend {
 export function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload, content, resent, template, run, onBehalfOf }: DraftedSend,
+  { caller, payload, content, resent, template, run, onBehalfOf, isShort }: DraftedSend,
   sender: ResolvedSender,
   parent: MessageRow | null,
   blocks: ActiveBlocks,
@@ -99,9 +100,12 @@ export function draftMessage(
       : draftRaw(app, recent, caller, content, content.raw, heading.message_id_header);
   const recipients = draftRecipients(app, id, payload);
   const senderDomain = domainOf(sender.email);
+  const schedule = scheduleOf(app, caller.organizationId, isShort);
+  const ends = { max_attempts: maxAttempts(schedule), expires_at: expiryOf(schedule, now) };
   const deliveries = recipients.map((recipient) => {
     const delivery = {
       ...draftDelivery(app, caller.organizationId, senderDomain, recipient, now),
+      ...ends,
       unsubscribe_group_id: payload.email.unsubscribeGroupId ?? null,
       campaign_run_id: run?.id ?? null,
     };
@@ -292,8 +296,7 @@ function draftDelivery(
   senderDomain: string,
   recipient: RecipientRow,
   now: number,
-): DeliveryRow {
-  const schedule = scheduleOf(app, organizationId);
+): Omit<DeliveryRow, 'max_attempts' | 'expires_at'> {
   return {
     id: app.newId('delivery'),
     message_id: recipient.message_id,
@@ -306,7 +309,6 @@ function draftDelivery(
     turn: null,
     status: 'pending',
     attempt_count: 0,
-    max_attempts: maxAttempts(schedule),
     due_at: now,
     claimed_by: null,
     wait_reason: null,
@@ -318,7 +320,6 @@ function draftDelivery(
     read_at: null,
     failed_at: null,
     terminal_at: null,
-    expires_at: expiryOf(schedule, now),
     error_code: null,
     error_message: null,
     error_details: null,

@@ -12,7 +12,7 @@ import { restateMessage } from '../../messages/restate.ts';
 /** The `errorMessage` of mail of a cancelled run. */
 const runWords = 'Its campaign run was cancelled before it was sent';
 /** The `errorMessage` of late mail of the service. */
-export const lateWords = 'It could not be sent within 15 minutes';
+export const lateWords = 'It could not be sent in time';
 
 /**
  * Ends these deliveries as cancelled: status and timeline; by default for their cancelled run.

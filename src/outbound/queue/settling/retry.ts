@@ -1,7 +1,7 @@
 // The retry schedule: fixed delays after each attempt with ±10 % jitter, until the age limit. The
 // last delay repeats. An attempt before its planned time, by hand or because a server could be
 // reached again, does not change the schedule: the planned attempt follows. Mail of the service has
-// a short schedule of its own.
+// a schedule of its own, which ends with the link in the mail, or after a day.
 import type { App } from '../../../core/app.ts';
 import { serviceOrganizationId } from '../../../platform/runtime/ids.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
@@ -17,22 +17,40 @@ export interface RetrySchedule {
   readonly maxAgeHours: number;
 }
 
-/** Attempts at 0, 1, 3, 7 and 12 minutes. */
-const ofService: RetrySchedule = { scheduleMinutes: [1, 2, 4, 5], maxAgeHours: 12 / 60 };
-/** Age from which mail of the service gets no attempt, not even after a stop of the daemon. */
-const serviceLivesMs = 15 * minuteMs;
+/** Attempts at 0, 1, 3, 7 and 12 minutes, then each hour for a day. */
+const ofService: RetrySchedule = { scheduleMinutes: [1, 2, 4, 5, 60], maxAgeHours: 24 };
+/** Mail with a link of 15 minutes: the last attempt at 12 minutes. */
+const ofShortLink: RetrySchedule = { ...ofService, maxAgeHours: 12 / 60 };
+/** Time after the age limit in which mail of the service still gets the last attempt. */
+const serviceLateMs = 3 * minuteMs;
 
-/** Returns the schedule for mail of an organization. */
-export function scheduleOf({ config }: App, organizationId: string): RetrySchedule {
-  return organizationId === serviceOrganizationId ? ofService : config.delivery.retry;
+/** Returns the schedule for mail of an organization. `isShort`: with a link of 15 minutes. */
+export function scheduleOf(
+  { config }: App,
+  organizationId: string,
+  isShort = false,
+): RetrySchedule {
+  if (organizationId !== serviceOrganizationId) return config.delivery.retry;
+  return isShort ? ofShortLink : ofService;
 }
 
-/** Tells whether a delivery is mail of the service that comes too late. */
+/** Returns the schedule of a delivery. */
+export function scheduleOfRow(
+  app: App,
+  row: Pick<DeliveryRow, 'organization_id' | 'created_at' | 'expires_at'>,
+): RetrySchedule {
+  return scheduleOf(app, row.organization_id, row.expires_at - row.created_at < hourMs);
+}
+
+/**
+ * Tells whether a delivery is mail of the service that comes too late, such as after a stop of the
+ * daemon: its link has ended, or is about to end.
+ */
 export function isLateService(
-  row: Pick<DeliveryRow, 'organization_id' | 'created_at'>,
+  row: Pick<DeliveryRow, 'organization_id' | 'expires_at'>,
   now: number,
 ): boolean {
-  return row.organization_id === serviceOrganizationId && now - row.created_at > serviceLivesMs;
+  return row.organization_id === serviceOrganizationId && now - row.expires_at > serviceLateMs;
 }
 
 function baseDelayMs({ scheduleMinutes }: RetrySchedule, attemptCount: number): number {
@@ -49,7 +67,8 @@ export function retryDelayMs(
   attemptCount: number,
   spread: number,
 ): number {
-  const factor = schedule === ofService ? 1 : 1 + jitter * (2 * spread - 1);
+  const isExact = schedule.scheduleMinutes === ofService.scheduleMinutes;
+  const factor = isExact ? 1 : 1 + jitter * (2 * spread - 1);
   return Math.round(baseDelayMs(schedule, attemptCount) * factor);
 }
 

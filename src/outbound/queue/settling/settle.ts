@@ -36,7 +36,7 @@ import { engageSimulated } from '../../tracking/engage.ts';
 import { withoutToken } from '../attempting/return-path.ts';
 import { waitAfter } from './absence.ts';
 import { countEnded, type EndedDelivery } from './outcome-counts.ts';
-import { planNext, retryDelayMs, scheduleOf } from './retry.ts';
+import { planNext, retryDelayMs, scheduleOfRow } from './retry.ts';
 import { recordRunAttempt } from './run-attempts.ts';
 
 const attemptsKept = 20;
@@ -281,7 +281,7 @@ function planDeferred(
   now: number,
 ): { change: DeliveryChange; steps: Step[] } {
   const { delivery, spread = app.random.float() } = judged.settlement;
-  const schedule = scheduleOf(app, delivery.organization_id);
+  const schedule = scheduleOfRow(app, delivery);
   if (now >= delivery.expires_at) {
     const error = errorOf(judged, outcome);
     const attempts = `${delivery.attempt_count} ${delivery.attempt_count === 1 ? 'attempt' : 'attempts'}`;

@@ -54,11 +54,8 @@ export async function askForAddress(app: App, wish: AddressWish): Promise<void> 
       button: 'Use this address',
       closing: 'The link works once, for 15 minutes. If you did not ask for it, do nothing.',
     };
-    await setLinkMail(
-      trx,
-      hash,
-      await mailAsService(app, trx, { to: email, words, path: linkPath }),
-    );
+    const mail = { to: email, words, path: linkPath, isShort: true } as const;
+    await setLinkMail(trx, hash, await mailAsService(app, trx, mail));
     const warning = {
       subject: `Your address at ${hostOf(app)} is to change`,
       opening: `The account ${person.email} is to get another address. It was asked for here: ${askerWords(app, asker)}.`,

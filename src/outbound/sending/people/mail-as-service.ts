@@ -20,15 +20,17 @@ export interface PersonMail {
   words: ServiceWords;
   /** Path of the link before its token; null for mail without a link. */
   path: MailedPath | null;
+  /** Whether the link works for 15 minutes: later the mail is not sent any more. */
+  isShort?: boolean;
 }
 
 /** Returns the request that puts a mail to a person into the queue. */
 export function personMail(
   app: App,
-  { to, words, path }: PersonMail,
+  { to, words, path, isShort = false }: PersonMail,
 ): AcceptRequest & { onBehalfOf: string } {
   const { from } = app.config.console.signIn;
-  return serviceMail({
+  const mail = serviceMail({
     caller: operatorOf(serviceOrganizationId),
     to: { email: to },
     onBehalfOf: to,
@@ -37,6 +39,7 @@ export function personMail(
     url: path && mailedUrl(app, path),
     ...(from !== null && { from: { email: from } }),
   });
+  return { ...mail, isShort };
 }
 
 /** Checks of the sender of the service. The remedy is in the configuration. */

@@ -146,7 +146,8 @@ async function mailLinkTo(
   const asked = { personId, purpose, email, browser, address, sessionHash } as const;
   const { hash } = await makeMailedLink(app, trx, asked, true);
   const words = wordsOf(app, purpose, email, askerWords(app, { browser, address }));
-  await setLinkMail(trx, hash, await mailAsService(app, trx, { to: email, words, path: linkPath }));
+  const mail = { to: email, words, path: linkPath, isShort: true } as const;
+  await setLinkMail(trx, hash, await mailAsService(app, trx, mail));
 }
 
 function wordsOf(
