@@ -110,7 +110,9 @@ async function toPostgres(
   const lock = lockDaemon(location);
   try {
     const file = location.kind === 'sqlite' ? location.file : '';
-    return await copied(await loadIntoPostgres(file, target, progress.update), file);
+    const { mailToPersonsOfRestored } = await import('../../src/outbound/deliveries/queries.ts');
+    const ends = [mailToPersonsOfRestored];
+    return await copied(await loadIntoPostgres(file, target, progress.update, ends), file);
   } finally {
     lock.release();
   }
@@ -124,7 +126,8 @@ async function toSqlite(config: Config, file: string, progress: Progress): Promi
   await refuseDaemons(config);
   const { systemClock: clock } = await import('../../src/platform/runtime/clock.ts');
   const { saveBackup } = await import('../../src/platform/upkeep/backup.ts');
-  const { digestsOfFile } = await import('../../src/platform/upkeep/copying/tables.ts');
+  const { changeIn, digestsOfFile } = await import('../../src/platform/upkeep/copying/tables.ts');
+  const { mailToPersonsOfRestored } = await import('../../src/outbound/deliveries/queries.ts');
   // The file gets the final name only after it is complete and was compared with the database.
   const source = { kind: 'postgres', database: config.database, clock } as const;
   const isRoots = isRootsPath(file);
@@ -132,6 +135,7 @@ async function toSqlite(config: Config, file: string, progress: Progress): Promi
   try {
     await saveBackup(source, copy, { overwrite: false, onProgress: progress.update });
     const digests = digestsOfFile(copy);
+    changeIn(copy, [mailToPersonsOfRestored]);
     const done = await copied(digests, copy);
     if (isRoots) await fileOperation('place', file, copy, process.pid);
     return done;

@@ -226,6 +226,10 @@ export const selectActiveOwners = own.all((db, organizationId: string, most: num
     .limit(most),
 );
 
+/** SQL that lists the messages of open invitations. */
+export const invitationMails =
+  'select invitation_message_id from members where invitation_message_id is not null';
+
 /** Active members of a restored store, with the time of the last visit or change of any (ms). */
 export const activeOfRestored = {
   table: 'members',

@@ -8,6 +8,7 @@
 // | claimed | null | lease's end  | worker     | null | the end of the attempt                   |
 // | ended   | null | null         | null       | null | nothing                                  |
 import { type NotNull, sql } from 'kysely';
+import { invitationMails } from '../../access/members/queries.ts';
 import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -362,9 +363,13 @@ export async function moveDelivery(
     .executeTakeFirst();
 }
 
-/** End of the queued mail to persons in a restored store: its links are void. */
+/**
+ * End of the queued mail to persons in a restored or copied store: the links are void. Invitations
+ * still work, and leave.
+ */
 export const mailToPersonsOfRestored = {
   table: 'deliveries',
   sql: `delete from deliveries
-    where organization_id = '${serviceOrganizationId}' and terminal_at is null`,
+    where organization_id = '${serviceOrganizationId}' and terminal_at is null
+      and message_id not in (${invitationMails})`,
 };

@@ -37,6 +37,16 @@ export function listIn(file: string, { sql }: { sql: string }): unknown[] {
   }
 }
 
+/** Makes changes in a SQLite file. */
+export function changeIn(file: string, changes: readonly { sql: string }[]): void {
+  const database = new Database(file, { fileMustExist: true });
+  try {
+    for (const { sql } of changes) database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
+
 /** Returns the migrations applied in a SQLite file. */
 export function migrationsOf(file: Database.Database): Migration[] {
   return knownAmong(file.prepare('select name from migrations').pluck().all() as string[]);

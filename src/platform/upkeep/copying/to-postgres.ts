@@ -38,7 +38,7 @@ interface Load {
 
 /**
  * Fills the schema of `database` with the rows of a SQLite file that nobody changes, and compares
- * both
+ * both. `changes` are made last, after the comparison.
  * @returns the digests of the tables
  * @throws ConflictError if the schema is in use; UnreachableError if the server cannot be reached,
  * or has different rows than the file
@@ -47,6 +47,7 @@ export async function loadIntoPostgres(
   path: string,
   database: DatabaseSettings,
   onProgress: Load['onProgress'],
+  changes: readonly { sql: string }[] = [],
 ): Promise<TableDigest[]> {
   const client = await connectForCopy(database);
   const file = new Database(path, { readonly: true, fileMustExist: true });
@@ -56,7 +57,7 @@ export async function loadIntoPostgres(
     const done = await beginOrResume(load);
     await loadTables(load, done);
     const digests = await compare(load, path);
-    await finish(load);
+    await finish(load, changes);
     return digests;
   } finally {
     file.close();
@@ -216,7 +217,7 @@ async function compare({ client, file }: Load, path: string): Promise<TableDiges
 }
 
 /** Makes the schema a store by adding the list of migrations last. */
-async function finish({ client, file }: Load): Promise<void> {
+async function finish({ client, file }: Load, changes: readonly { sql: string }[]): Promise<void> {
   const applied = file.prepare('select name, applied_at from migrations').all() as {
     name: string;
     applied_at: number;
@@ -224,6 +225,7 @@ async function finish({ client, file }: Load): Promise<void> {
   await inTransaction(client, async () => {
     await client.query('delete from thread_search_waiting');
     await client.query(refillWords);
+    for (const { sql } of changes) await client.query(sql);
     for (const { name, compatibleFrom } of migrationsOf(file)) {
       const at = applied.find((one) => one.name === name)?.applied_at ?? 0;
       await client.query('insert into migrations (name, applied_at) values ($1, $2)', [name, at]);
