@@ -154,7 +154,7 @@ function phoneBars({ asked, navigation }: Framed, current: Area | undefined): Pa
 function head({ asked, view }: Framed, current: Area | undefined): Part {
   const { title, heading, below, actions, crumb } = view;
   const above = current?.places.find(({ path }) => isAt(asked.path, path) && path !== asked.path);
-  const way = crumb ?? (above && html`<a href=${`/console${above.path}`}>${above.label}</a> /`);
+  const way = crumb ?? (above && html`<a href=${`/console${above.path}`}>${above.label}</a>`);
   return html`<div class="head">${way && html`<span class="crumb">${way}</span>`}
     <div><h1>${heading ?? title}</h1>${below && html`<p class="soft">${below}</p>`}</div>
     ${actions && html`<div class="right">${actions}</div>`}</div>`;

@@ -34,14 +34,43 @@ const paths: Readonly<Record<string, string>> = {
 };
 
 /** Fields of the details by which people know a resource, the best first. */
-const names = ['name', 'domain', 'email', 'address', 'subject', 'slug', 'displayName', 'url'];
+const names = [
+  'name',
+  'domain',
+  'email',
+  'address',
+  'subject',
+  'slug',
+  'displayName',
+  'title',
+  'campaign',
+  'url',
+];
 
 const isChange = (value: unknown): value is { before: unknown; after: unknown } =>
   typeof value === 'object' && value !== null && 'before' in value && 'after' in value;
 
-function textOf(value: unknown): string {
+/** Returns the name of a field in words: `dailyGrowthPercent` is "daily growth percent". */
+const fieldWords = (field: string) =>
+  field.replace(/Ids?$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+const isId = (value: unknown) => typeof value === 'string' && /^[a-z]+_[0-9a-z]{20,}$/.test(value);
+
+/** Returns a value as people read it: lists with commas, the fields of an object by name. */
+function wordsOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'nothing';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (value === true) return 'yes';
+  if (value === false) return 'no';
+  if (isId(value)) return '1 chosen';
+  if (Array.isArray(value) && value.some(isId)) return `${value.length} chosen`;
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(wordsOf).join(', ');
+  if (typeof value !== 'object') return `${value}`;
+  const told = Object.entries(value).filter(([, one]) => !Array.isArray(one) || one.length > 0);
+  return told.map(([field, one]) => `${fieldWords(field)} ${wordsOf(one)}`).join('; ');
+}
+
+function textOf(value: unknown): string {
+  const text = wordsOf(value);
   return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
 }
 
@@ -67,29 +96,30 @@ function sentence(entry: Entry): Part {
   const verb = action.slice(action.indexOf('.') + 1);
   const noun = resource.type.replaceAll('-', ' ');
   const name = nameOf(entry);
+  const article = name === null ? 'a' : 'the';
   const path = Object.hasOwn(paths, resource.type) ? paths[resource.type] : undefined;
   const isGone = verb === 'deleted';
-  const shown = name ?? html`<code>${resource.id}</code>`;
+  const shown = name === null ? noun : html`${noun} ${name}`;
   const target =
     path === undefined || isGone
       ? html`<span title=${resource.id}>${shown}</span>`
       : link(`${path}/${resource.id}`, shown);
   const known = verbs[verb];
   return known === undefined
-    ? html`<p><b>${whoOf(entry)}</b>: ${noun} ${target}, ${verb.replaceAll('-', ' ')}</p>`
-    : html`<p><b>${whoOf(entry)}</b> ${known} the ${noun} ${target}</p>`;
+    ? html`<p><b>${whoOf(entry)}</b>: ${target}, ${verb.replaceAll('-', ' ')}</p>`
+    : html`<p><b>${whoOf(entry)}</b> ${known} ${article} ${target}</p>`;
 }
 
 /** Draws the changed fields with their values before and after. */
 function fieldsOf({ details }: Entry): Part {
   const fields = Object.entries(details ?? {}).filter(
-    ([field, value]) => isChange(value) || !names.includes(field),
+    ([field, value]) => isChange(value) || !(names.includes(field) || isId(value)),
   );
   if (fields.length === 0) return null;
   const one = ([field, value]: [string, unknown]) =>
     isChange(value)
-      ? html`<li>${field}: ${textOf(value.before)} → ${textOf(value.after)}</li>`
-      : html`<li>${field}: ${textOf(value)}</li>`;
+      ? html`<li>${fieldWords(field)}: ${textOf(value.before)} → ${textOf(value.after)}</li>`
+      : html`<li>${fieldWords(field)}: ${textOf(value)}</li>`;
   const more = fields.length - mostFields;
   return html`<small><ul>${fields.slice(0, mostFields).map(one)}${more > 0 && html`<li>and ${more} more</li>`}</ul></small>`;
 }

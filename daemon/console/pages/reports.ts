@@ -18,7 +18,7 @@ import { filterRow } from '../parts/filter-row.ts';
 import { link } from '../parts/link.ts';
 import { table } from '../parts/table.ts';
 import { type Tile, tiles } from '../parts/tiles.ts';
-import { type Change, change, counted, dayInWords, percent } from '../parts/times.ts';
+import { type Change, change, counted, dayInWords, monthOf, percent } from '../parts/times.ts';
 
 const periods = [7, 30, 90] as const;
 const defaultDays = 30;
@@ -111,7 +111,7 @@ function chart({ timezone, now }: Asked, series: Timeseries, old: Timeseries): P
     const before = old.items[at];
     return {
       label,
-      shortLabel: day.slice(5),
+      shortLabel: `${Number(day.slice(8))} ${monthOf(day).slice(0, 3)}`,
       value: item.delivered,
       bad: item.bounced + item.failed,
       ...(before && { before: before.delivered }),
@@ -205,6 +205,7 @@ async function show(asked: Asked): Promise<View> {
     ask(usageRoutes.breakdown, { query: { by, ...before } }),
     month(asked),
   ]);
+  const today = dayIn(asked.timezone, asked.now);
   const isDays = !query['startDate'] && !query['endDate'];
   const chosen = isDays ? query['days'] || `${defaultDays}` : null;
   const choose = (days: number) =>
@@ -217,7 +218,7 @@ async function show(asked: Asked): Promise<View> {
   });
   return {
     title: 'Reports',
-    below: html`${period.startDate} to ${period.endDate}, beside as many days before. Mail counts on the day on which it was accepted.`,
+    below: `${dayInWords(period.startDate, today)} to ${dayInWords(period.endDate, today)}, beside as many days before. Mail counts on the day on which it was accepted.`,
     actions: html`<nav class="seg" aria-label="Period">${periods.map(choose)}</nav>`,
     body: together(
       filterRow(asked, {

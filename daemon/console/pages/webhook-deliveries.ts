@@ -68,7 +68,7 @@ async function one(asked: Asked): Promise<View> {
   return {
     title: eventType,
     heading: html`${eventType} ${state(status)}`,
-    crumb: html`${link('/webhooks', 'Webhooks')} / ${link(`/webhooks/${params['id']}`, name || hostOf(url))} /`,
+    crumb: html`${link('/webhooks', 'Webhooks')} / ${link(`/webhooks/${params['id']}`, name || hostOf(url))}`,
     below: html`${time(createdAt)}${next}`,
     actions:
       may('webhooks:write') &&

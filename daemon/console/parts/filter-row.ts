@@ -3,7 +3,7 @@
 import { withQuery } from '../api.ts';
 import { html, type Part } from '../html.ts';
 import type { Asked } from '../page.ts';
-import { choice, field, type Option } from './form.ts';
+import { choice, field, inWords, type Option } from './form.ts';
 import { icon } from './icon.ts';
 
 export interface Chip {
@@ -25,10 +25,7 @@ interface FilterRow {
 }
 
 function wordOf({ value = '', options = [] }: Chip): string {
-  const found = options.find(
-    (option) => (typeof option === 'string' ? option : option[0]) === value,
-  );
-  return found === undefined || typeof found === 'string' ? value : found[1];
+  return options.map(inWords).find(([own]) => own === value)?.[1] ?? value;
 }
 
 /** Draws the filters of a list. */

@@ -2,6 +2,7 @@
 import { Refusal } from '../api.ts';
 import { html, type Part } from '../html.ts';
 import type { Asked } from '../page.ts';
+import { states } from '../states.ts';
 import { seenField } from './seen.ts';
 
 interface Button {
@@ -98,8 +99,14 @@ export function field(input: Input): Part {
   </label>`;
 }
 
-/** A value of a choice; with its word where the value is not a word that people say. */
+/** A value of a choice; with its word where neither the value nor its state is what people say. */
 export type Option = string | readonly [value: string, word: string];
+
+/** Returns a value with the word that people read: states have the words of their pills. */
+export function inWords(option: Option): readonly [value: string, word: string] {
+  if (typeof option !== 'string') return option;
+  return [option, (Object.hasOwn(states, option) && states[option]?.[0]) || option];
+}
 
 interface Choice {
   name: string;
@@ -112,10 +119,9 @@ interface Choice {
 
 /** Draws a choice of a form. The empty choice means any value, unless it has a text of its own. */
 export function choice({ name, label, options, value = '', empty = 'any' }: Choice): Part {
-  const offered = options.map((option) => (typeof option === 'string' ? [option, option] : option));
   return html`<label class="field"><span>${label}</span> <select name=${name}>
     <option value="">${empty}</option>
-    ${offered.map(([own, word]) => html`<option value=${own} selected=${own === value}>${word}</option>`)}
+    ${options.map(inWords).map(([own, word]) => html`<option value=${own} selected=${own === value}>${word}</option>`)}
   </select></label>`;
 }
 

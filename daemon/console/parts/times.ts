@@ -21,6 +21,9 @@ const months = [
 const yearOf = (day: string) => day.slice(0, 4);
 const noValue = '–';
 
+/** Returns the name of the month of a day such as `2026-11-23`. */
+export const monthOf = (day: string): string => months[Number(day.slice(5, 7)) - 1] ?? '';
+
 /** Returns a day such as `2026-11-23` in words: "Mon 23 November". */
 export function dayInWords(day: string, today: string): string {
   if (day === today) return 'today';

@@ -12,7 +12,7 @@ import { state } from '../../states.ts';
 import { draftPages } from './drafts.ts';
 import { mailList } from './list.ts';
 import { proposalsOf } from './proposals.ts';
-import { actionColumns, actionFilters } from './review.ts';
+import { actionColumns, actionFilters, typeWords } from './review.ts';
 import { threadPages } from './thread.ts';
 
 // Actions of keys and installations in a mailbox.
@@ -28,7 +28,9 @@ const activityPage: Page = {
       ask(mailboxActionRoutes.activity, { params }),
       ask(mailboxActionRoutes.list, { params, query }),
     ]);
-    const counts = activity.actions.byType.map(({ type: name, count }) => `${count} ${name}`);
+    const counts = activity.actions.byType.map(
+      ({ type: name, count }) => `${typeWords[name] ?? name} ${count}`,
+    );
     return {
       title: 'Activity of keys',
       live: 'announce',

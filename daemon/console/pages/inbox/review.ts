@@ -17,14 +17,14 @@ import { delaySeconds } from './drafts.ts';
 import { decisionOn } from './proposals.ts';
 
 const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
-const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'];
 /** Returns the path of an action for the routes. */
 const placeOf = ({ params }: Pick<Asked, 'params'>) => ({
   id: params['mailboxId'],
   actionId: params['id'],
 });
 
-const typeWords: Readonly<Record<string, string>> = {
+/** Words for the kinds of actions. */
+export const typeWords: Readonly<Record<string, string>> = {
   sendMessage: 'Mail',
   reply: 'Answer',
   forward: 'Forward',
@@ -49,7 +49,7 @@ export const actionColumns: readonly Column<MailboxAction>[] = [
 export function actionFilters(wanted: string | undefined, type: string | undefined): Part {
   return filters(html`
     ${choice({ name: 'state', label: 'State', options: actionStates, value: wanted })}
-    ${choice({ name: 'type', label: 'Type', options: actionTypes, value: type })}
+    ${choice({ name: 'type', label: 'Type', options: Object.entries(typeWords), value: type })}
   `);
 }
 

@@ -12,7 +12,7 @@ import { link, titleOfMail } from '../../parts/link.ts';
 import { emptyState, table } from '../../parts/table.ts';
 import { dayInWords, timeOfDay, timeWords } from '../../parts/times.ts';
 import { who } from '../../parts/who.ts';
-import { messageState, states } from '../../states.ts';
+import { messageState } from '../../states.ts';
 import { causeLabel } from '../causes.ts';
 import { contactsBy, nameOf } from '../people/names.ts';
 import { composePage } from './compose.ts';
@@ -96,7 +96,7 @@ function chips({ query }: Asked, contact: Contact | undefined) {
   return [
     {
       ...linked('status', 'State'),
-      options: statuses.map((status) => [status, states[status]?.[0] ?? status] as const),
+      options: statuses,
     },
     { ...linked('direction', 'Direction'), options: directions },
     linked('sender', 'From'),

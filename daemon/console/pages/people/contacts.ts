@@ -129,11 +129,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   });
   return {
     title: 'Contacts',
-    actions: together(
-      may('conversations:read') &&
-        html`<a class="btn" href="/console/conversations">Conversations</a>`,
-      bring,
-    ),
+    actions: together(may('conversations:read') && bring),
     body: together(
       problem,
       html`<section class="card" aria-label="List">${filtering}${table(asked, found, contactColumns, empty)}</section>`,
