@@ -1,4 +1,4 @@
-// The log of changes in sentences: who did what to which resource, and from which value to which.
+// The log of changes in sentences: caller, action, resource, and the values before and after.
 import { auditRoutes } from '../../http/routes.ts';
 import { html, type Part } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';

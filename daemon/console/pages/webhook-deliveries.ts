@@ -57,6 +57,15 @@ export function failurePart({ lastError, updatedAt }: WebhookDelivery, more: Par
     <p>The last failure was ${time(updatedAt)}. <b>${failureInWords(lastError)}.</b></p>${more}</section>`;
 }
 
+/** Returns JSON with indentation; any other text as it is. */
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
 async function one(asked: Asked): Promise<View> {
   const { ask, params, may } = asked;
   const [delivery, { name, url }] = await Promise.all([
@@ -83,7 +92,7 @@ async function one(asked: Asked): Promise<View> {
           ),
       foldedCard(
         'Payload',
-        html`<pre data-copy="">${JSON.stringify(JSON.parse(payload), null, 2)}</pre>`,
+        html`<pre data-copy="">${indented(payload)}</pre>`,
         'what the receiver gets',
       ),
       foldedCard(
