@@ -2404,7 +2404,7 @@ export type ContactImportReport = {
   /** Format that the header shows */
   format: string;
   /** Encoding of the file */
-  encoding: 'utf-8' | 'windows-1252';
+  encoding: 'utf-8' | 'windows-1252' | 'utf-16';
   /** Field that each column fills; `custom` is a custom field */
   map: {
     [name: string]: string;

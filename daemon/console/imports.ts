@@ -1,10 +1,32 @@
-// Imports of a pasted text: first a preview of the changes, then exactly the previewed text.
+// Imports of a file or a pasted text: first a preview of the changes, then exactly the previewed
+// text.
 import { createHash } from 'node:crypto';
 import type { Permission } from '../../src/core/api/permission.ts';
 import { html, type Part, together } from './html.ts';
-import type { Asked, Form, Page, View } from './page.ts';
+import type { Asked, Done, Form, Page, View } from './page.ts';
+import { card, folded } from './parts/card.ts';
 import { field, form } from './parts/form.ts';
+import { counted } from './parts/times.ts';
 import { orAgain } from './refused.ts';
+
+/** Preview of an import. */
+interface Look {
+  /** Draws the counts of changes. */
+  report: Part;
+  /** Label of the button that imports, such as "Import 15 people"; null if nothing is left to do. */
+  label: string | null;
+}
+
+/** An import as a person typed it. */
+interface Ready {
+  /** The typed values, with the usual values of fields that the person has not seen yet. */
+  given: Form;
+  /** The fields beside the text. */
+  fields: Part;
+  /** Previews the changes. */
+  look(): Promise<Look>;
+  run(): Promise<Done>;
+}
 
 export interface Import extends Required<Pick<View, 'title' | 'command'>>, Pick<View, 'request'> {
   path: string;
@@ -12,10 +34,7 @@ export interface Import extends Required<Pick<View, 'title' | 'command'>>, Pick<
   /** Label of the text, and the hint. */
   label: string;
   hint: string;
-  /** Draws the fields beside the text. */
-  fields(given: Form): Part;
-  /** Imports, or with `dryRun` only previews the changes. Returns the report. */
-  run(asked: Asked, given: Form, dryRun: boolean): Promise<Part>;
+  prepare(asked: Asked, given: Form): Promise<Ready> | Ready;
 }
 
 /** Returns a pasted text as a stream. */
@@ -23,56 +42,103 @@ export async function* chunksOf(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
 }
 
+const mostLines = 100;
+
+/** A line of a file that the report names. */
+interface Line {
+  line: number;
+  words: string;
+}
+
+/** Draws lines of a file, such as refused ones; nothing without such a line. */
+export function linesCard(title: string, count: number, lines: readonly Line[]): Part {
+  if (count === 0) return null;
+  const shown = lines.slice(0, mostLines);
+  const more = count - shown.length;
+  return card(
+    title,
+    html`<ul>${shown.map(({ line, words }) => html`<li>Line ${line}: ${words}</li>`)}
+      ${more > 0 && html`<li>… and ${counted(more)} more</li>`}</ul>`,
+  );
+}
+
 /** Returns a digest of all that a person has typed. */
 function digestOf(given: Form): string {
-  const typed = Object.entries(given).filter(([name]) => name !== 'seen' && !name.startsWith('_'));
-  const sorted = typed.sort(([one], [other]) => (one < other ? -1 : 1));
+  const sorted = Object.entries(given).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('base64url');
 }
 
-/** Draws the form; after a preview it has the button that imports. */
-function draw(kind: Import, asked: Asked, given: Form, above: Part, isSeen: boolean): View {
-  const { title, command, request, label, hint } = kind;
-  const fields = html`
-    ${isSeen && html`<input type="hidden" name="seen" value=${digestOf(given)} />`}
-    <label class="field js"><span>Choose a file</span> <input type="file" accept=".csv,.txt,.ndjson,.json" data-into="file" /><small>Its text is looked at first; nothing is changed yet.</small></label>
-    ${field({ name: 'file', label, type: 'textarea', value: given['file'], rows: given['file'] ? 6 : 14, isRequired: true, hint })}
-    ${kind.fields(given)}
+/** Draws the choice of a file and its text; folded once there is a text. */
+function textPart({ label, hint }: Import, { file = '' }: Form): Part {
+  const text = field({
+    name: 'file',
+    label,
+    type: 'textarea',
+    value: file,
+    rows: 10,
+    isRequired: true,
+    hint,
+  });
+  const both = html`<label class="field js"><span>Choose a file</span> <input type="file" accept=".csv,.tsv,.txt,.ndjson,.json" data-into="file" /><small>You see first what would change.</small></label>
+    ${text}`;
+  return file === ''
+    ? both
+    : folded('Text of the file', both, 'to correct it, or to choose another');
+}
+
+/** Draws the form; after a preview its first button imports. */
+function draw(
+  kind: Import,
+  asked: Asked,
+  { given, fields }: Ready,
+  above: Part,
+  look?: Look,
+): View {
+  const { title, command, request } = kind;
+  const all = html`
+    ${look && html`<input type="hidden" name="seen" value=${digestOf(given)} />`}
+    ${fields}${textPart(kind, given)}
   `;
-  const others = isSeen ? [{ action: 'import', label: 'Import this text' }] : [];
-  const body = together(above, form(asked, 'preview', 'Show what would change', fields, others));
+  const importing = look?.label ? { action: 'import', label: look.label } : undefined;
+  const looking = look ? 'Look again' : 'Show what would change';
+  const body = together(above, look?.report, form(asked, 'preview', looking, all, [], importing));
   return { title, body, command, ...(request !== undefined && { request }) };
 }
 
-const changed = html`<p class="problem" role="alert">This is not the text that was looked at, so nothing was imported.
-  It would change this:</p>`;
+const changed = html`<p class="problem" role="alert">The text or a meaning changed after you looked, so nothing was imported.
+  Now it would change this:</p>`;
 
 /** Returns the page of an import. */
 export function importPage(kind: Import): Page {
-  const { path, needs } = kind;
-  const orDraw = (asked: Asked, given: Form, act: () => Promise<View>) =>
-    orAgain(act, (problem) => draw(kind, asked, given, problem, false));
-  const preview = async (asked: Asked, given: Form) =>
-    draw(kind, asked, given, await kind.run(asked, given, true), true);
+  const { path, needs, prepare } = kind;
+  const preview = async (asked: Asked, ready: Ready, above: Part = null) =>
+    draw(kind, asked, ready, above, await ready.look());
+  const orDraw = <Result extends View | Done>(
+    asked: Asked,
+    ready: Ready,
+    act: () => Promise<Result>,
+  ) => orAgain(act, (problem) => draw(kind, asked, ready, problem));
   return {
     path,
     needs,
-    show: async (asked) => draw(kind, asked, {}, null, false),
+    show: async (asked) => draw(kind, asked, await prepare(asked, {}), null),
     actions: {
       preview: {
         needs,
-        run: (asked, given) => orDraw(asked, given, () => preview(asked, given)),
+        async run(asked, given) {
+          const ready = await prepare(asked, given);
+          return orDraw(asked, ready, () => preview(asked, ready));
+        },
       },
       import: {
         needs,
-        run: (asked, given) =>
-          orDraw(asked, given, async () => {
-            if (given['seen'] === digestOf(given)) {
-              return draw(kind, asked, {}, await kind.run(asked, given, false), false);
-            }
-            const view = await preview(asked, given);
-            return { ...view, status: 409, body: together(changed, view.body) };
-          }),
+        async run(asked, given) {
+          const ready = await prepare(asked, given);
+          const isSeen = given['seen'] === digestOf(ready.given);
+          return orDraw<View | Done>(asked, ready, async () =>
+            isSeen ? ready.run() : { ...(await preview(asked, ready, changed)), status: 409 },
+          );
+        },
       },
     },
   };

@@ -4,8 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { every, run } from './every-action.ts';
 
 /** Routes that only look, though their method is POST; and dry runs. */
-const looks = /\/(?:render|preview|estimate|search)\b|^POST .*\/imports?$/;
-const dryRuns = ['/extensions/:id preview', '/blocks/import preview', '/contacts/import preview'];
+const looks = /\/(?:render|preview|estimate|search)\b|\/contacts\/columns$/;
+/** Imports only preview here, without the digest of a preview; imports.test.ts has their redirect. */
+const dryRuns = [
+  '/extensions/:id preview',
+  ...['/blocks/import', '/contacts/import'].flatMap((path) => [
+    `${path} preview`,
+    `${path} import`,
+  ]),
+];
 
 /** Routes that destroy something, besides those of DELETE. */
 const destroying = /^DELETE |\/(?:rotate-secret|discard)$|(?:api-keys|installations)\/.*\/rotate$/;

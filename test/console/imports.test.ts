@@ -1,4 +1,5 @@
-// Imports of contacts and blocks: a look first, then exactly that text; what was typed is kept.
+// Imports of contacts and blocks: a look first, then exactly that text with these meanings; what was
+// typed is kept.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { meant } from '../../src/platform/runtime/signs.ts';
 import { type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';
@@ -31,18 +32,19 @@ describe('an import of contacts', () => {
 
   it('changes nothing at a look, and then imports the same text, with a mark and joined letters', async () => {
     const { body, form } = await look(contacts, { file });
-    expect(body).toContain('1 new');
+    expect(body).toContain('Import 1 person');
     expect(body).toContain('Line 3');
     expect([meant(form['file'] ?? ''), await itemsOf('/v1/contacts')]).toEqual([file, []]);
     const done = await browser.post(contacts, form);
-    expect([done.status, problemOf(done.body)]).toEqual([200, undefined]);
-    expect(done.body).toContain('Done.');
+    expect([done.status, done.headers['location']]).toEqual([303, '/console/contacts']);
+    const next = await browser.get('/console/contacts');
+    expect(next.body).toContain('Imported: 1 new, 0 changed, 1 refused.');
     expect(await itemsOf('/v1/contacts')).toMatchObject([{ name: 'می\u200cخواهم' }]);
   });
 
   it.each([
-    ['another text', { file: 'email\nother@example.com\n' }],
-    ['other columns', { map: 'name=ignore' }],
+    ['another text', { file: 'email,name\nother@example.com,A\n' }],
+    ['another meaning', { 'column.name': 'ignore' }],
     ['no look before', { seen: '' }],
   ])('with %s imports nothing, and shows what it would change', async (_name, change) => {
     const { form } = await look(contacts, { file: 'email,name\na@example.com,A\n' });
@@ -50,7 +52,7 @@ describe('an import of contacts', () => {
     expect([answer.status, await itemsOf('/v1/contacts')]).toEqual([409, []]);
     expect(answer.body).toContain('Nothing was changed yet.');
     const again = { ...formOf(answer.body, 'import'), _action: 'import' };
-    expect((await browser.post(contacts, again)).status).toBe(200);
+    expect((await browser.post(contacts, again)).status).toBe(303);
     expect(await itemsOf('/v1/contacts')).toHaveLength(1);
   });
 
@@ -61,11 +63,11 @@ describe('an import of contacts', () => {
       422,
       expect.stringContaining('Opt-in (DOI)'),
     ]);
-    expect(formOf(refused.body, 'preview')).toMatchObject({ file: consent });
+    const asked = formOf(refused.body, 'preview') ?? {};
+    expect(asked).toMatchObject({ file: consent, 'column.Opt-in (DOI)': '' });
     expect(formOf(refused.body, 'import')).toBeNull();
-    const map = 'Opt-in (DOI)=ignore\nemail=email';
-    const { status, form } = await look(contacts, { file: consent, map });
-    expect([status, (await browser.post(contacts, form)).status]).toEqual([200, 200]);
+    const { status, form } = await look(contacts, { ...asked, 'column.Opt-in (DOI)': 'ignore' });
+    expect([status, (await browser.post(contacts, form)).status]).toEqual([200, 303]);
     expect(await itemsOf('/v1/contacts')).toHaveLength(1);
   });
 
@@ -75,10 +77,74 @@ describe('an import of contacts', () => {
       file: 'email\na@example.com\n',
       requireConfirmation: id,
     });
-    expect((await browser.post(contacts, form)).body).toContain('1 asked to confirm');
+    expect(form['requireConfirmation']).toBe(id);
+    await browser.post(contacts, form);
+    expect((await browser.get('/console/contacts')).body).toContain('1 asked to confirm');
     expect(await itemsOf(`/v1/unsubscribe-groups/${id}/members`)).toMatchObject([
       { status: 'pending' },
     ]);
+  });
+
+  it('shows each column with its first values and its meaning, which a choice changes', async () => {
+    const file = 'E-Mail;Vorname;Ort;Notiz\nanna@example.com;Anna;Ulm;liest viel\n';
+    const { body, form } = await look(contacts, { file });
+    expect(form).toMatchObject({
+      'column.E-Mail': 'email',
+      'column.Vorname': 'firstName',
+      'column.Ort': 'city',
+      'column.Notiz': 'custom',
+    });
+    for (const value of ['anna@example.com', 'Ulm', 'liest viel']) expect(body).toContain(value);
+    const again = await look(contacts, { ...form, 'column.Notiz': 'tags', 'column.Ort': 'ignore' });
+    await browser.post(contacts, again.form);
+    expect(await itemsOf('/v1/contacts')).toMatchObject([
+      { tags: ['liest viel'], profile: { firstName: 'Anna', location: { city: null } } },
+    ]);
+  });
+
+  it('takes a column whose name says nothing as the address', async () => {
+    const file = 'Kontakt,Wer\nanna@example.com,Anna\n';
+    const refused = await look(contacts, { file });
+    expect([refused.status, problemOf(refused.body)]).toEqual([
+      422,
+      'The file has no column email or externalId. Its columns: Kontakt, Wer',
+    ]);
+    const asked = formOf(refused.body, 'preview') ?? {};
+    const { form } = await look(contacts, { ...asked, 'column.Kontakt': 'email' });
+    expect((await browser.post(contacts, form)).status).toBe(303);
+    expect(await itemsOf('/v1/contacts')).toHaveLength(1);
+  });
+
+  it('takes lines of JSON', async () => {
+    const { form } = await look(contacts, { file: '{"email":"a@example.com","Ort":"Ulm"}\n' });
+    expect(form).toMatchObject({ 'column.email': 'email', 'column.Ort': 'city' });
+    await browser.post(contacts, form);
+    expect(await itemsOf('/v1/contacts')).toHaveLength(1);
+  });
+
+  const many = (count: number, name: (at: number) => string) =>
+    `email,${Array.from({ length: count }, (_, at) => name(at)).join(',')}\na@example.com\n`;
+
+  it.each([
+    ['20 columns of a name', many(20, () => 'note'), 'The file has the column note twice'],
+    ['5,000 columns', many(5_000, (at) => `c${at}`), 'The file has 5001 columns, more than 500'],
+    ['no header', 'Anna,anna@example.com\n', 'has no column email or externalId'],
+    ['a binary file', 'PK\u0003\u0004\0\0', 'it has NUL bytes'],
+    ['a binary file without NUL', '\ufffdPNG\u001a\ufffd', 'has no column email or externalId'],
+    ['nothing but space', ' \n', 'The first line of the file names no columns'],
+    ['a name of 400 characters', many(1, () => 'n'.repeat(400)), null],
+  ])('answers %s in a clear sentence, and changes nothing', async (_name, file, problem) => {
+    const { status, body } = await look(contacts, { file });
+    expect(status).toBe(problem === null ? 200 : 422);
+    if (problem !== null) expect(problemOf(body)).toContain(problem);
+    expect(body.length).toBeLessThan(400_000);
+    expect(await itemsOf('/v1/contacts')).toEqual([]);
+  });
+
+  it('draws a file of 500 columns with choices for the first 60', async () => {
+    const { status, body, form } = await look(contacts, { file: many(499, (at) => `c${at}`) });
+    expect([status, body.includes('440 more columns')]).toEqual([200, true]);
+    expect(Object.keys(form).filter((name) => name.startsWith('column.'))).toHaveLength(60);
   });
 
   it('shows hostile values as text', async () => {
@@ -103,10 +169,11 @@ describe('an import of blocks', () => {
 
   it('adds what was looked at, with the reason that was chosen', async () => {
     const { form, body } = await look(blocks, { file: 'a@example.com\n', reason: 'complaint' });
-    expect(body).toContain('Would be added: 1');
+    expect(body).toContain('Block 1');
     const other = await browser.post(blocks, { ...form, reason: 'manual' });
     expect([other.status, await itemsOf('/v1/email/blocks')]).toEqual([409, []]);
-    expect((await browser.post(blocks, form)).body).toContain('Added: 1');
+    expect((await browser.post(blocks, form)).status).toBe(303);
+    expect((await browser.get('/console/blocks')).body).toContain('Blocked: 1 new.');
     expect(await itemsOf('/v1/email/blocks')).toMatchObject([{ reason: 'complaint' }]);
   });
 
@@ -114,7 +181,7 @@ describe('an import of blocks', () => {
     const { id, key } = await world.keyWith('blocks:read', 'blocks:write');
     browser = await world.signIn(key);
     const { form } = await look(blocks, { file: 'a@example.com\n' });
-    expect((await browser.post(blocks, form)).status).toBe(200);
+    expect((await browser.post(blocks, form)).status).toBe(303);
     expect(JSON.stringify((await itemsOf('/v1/audit?limit=1'))[0])).toContain(id);
   });
 });

@@ -321,13 +321,36 @@ async function postAgain() {
 const everySeconds = Number(document.querySelector('form[data-every]')?.dataset.every);
 if (everySeconds > 0) setInterval(() => void postAgain(), everySeconds * 1000);
 
+/** Returns the text of a file: UTF-16 with its mark, UTF-8, or else Windows-1252. */
+async function textIn(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const mark = bytes[0] * 256 + bytes[1];
+  if (mark === 0xfffe) return new TextDecoder('utf-16le').decode(bytes);
+  if (mark === 0xfeff) return new TextDecoder('utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+const mostFormBytes = 2_000_000;
+
 /** Fills a field with the text of a chosen file, and sends the form by the preview button. */
-document.addEventListener('change', async (event) => {
-  const input = event.target instanceof HTMLInputElement ? event.target : null;
-  const file = input?.dataset.into && input.files?.[0];
-  if (!file) return;
-  const text = input.form?.elements.namedItem(input.dataset.into);
-  if (!(text instanceof HTMLTextAreaElement)) return;
-  text.value = await file.text();
+async function fill(input, file) {
+  const text = input.form.elements.namedItem(input.dataset.into);
+  const read = await textIn(file);
+  const isTooLarge = new URLSearchParams({ read }).toString().length > mostFormBytes;
+  input.setCustomValidity(
+    isTooLarge ? 'The file is too large for this page: use the command.' : '',
+  );
+  if (!input.reportValidity()) return;
+  text.value = read;
   input.form.requestSubmit();
+}
+
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLElement)) return;
+  if (target.dataset.into && target.files?.[0]) void fill(target, target.files[0]);
+  else if (target.dataset.sends !== undefined) target.form.requestSubmit();
 });

@@ -47,7 +47,7 @@ interface Other {
 
 /**
  * Draws a form that posts an action with these fields. `others` are further buttons that post the
- * same fields.
+ * same fields; `primary` is the main button in place of that of the action.
  */
 export function form(
   asked: Asked,
@@ -55,12 +55,16 @@ export function form(
   label: string,
   fields: Part,
   others: readonly Other[] = [],
+  primary?: Other,
 ): Part {
+  const first = primary
+    ? html`<button class="btn first" name="_action" value=${primary.action}>${primary.label}</button><button class="btn" name="_action" value=${action}>${label}</button>`
+    : html`<button class="btn first">${label}</button>`;
   return html`<form method="post" class="fields">
     ${hidden(asked, action)}
     ${seenField(asked, action, fields)}
     ${fields}
-    <div class="row"><button class="btn first">${label}</button>
+    <div class="row">${first}
       ${others.map((other) => html`<button class="btn" name="_action" value=${other.action}>${other.label}</button>`)}</div>
   </form>`;
 }
@@ -115,11 +119,14 @@ interface Choice {
   value?: string | undefined;
   /** Text of the empty choice. */
   empty?: string;
+  /** Stands in a table, whose head is the label; sends the form once it changes. */
+  isInTable?: boolean;
 }
 
 /** Draws a choice of a form. The empty choice means any value, unless it has a text of its own. */
-export function choice({ name, label, options, value = '', empty = 'any' }: Choice): Part {
-  return html`<label class="field"><span>${label}</span> <select name=${name}>
+export function choice(choice: Choice): Part {
+  const { name, label, options, value = '', empty = 'any', isInTable } = choice;
+  return html`<label class="field"><span class=${isInTable && 'sr'}>${label}</span> <select name=${name} data-sends=${isInTable && ''}>
     <option value="">${empty}</option>
     ${options.map(inWords).map(([own, word]) => html`<option value=${own} selected=${own === value}>${word}</option>`)}
   </select></label>`;

@@ -15,6 +15,7 @@ import {
   type ServiceFile,
   serviceColumns,
 } from './services.ts';
+import { namesBeside } from './words.ts';
 
 /** Fields that several columns of a file can fill. */
 const repeatable: ReadonlySet<ColumnUse> = new Set([
@@ -37,11 +38,18 @@ const meanings: ReadonlyMap<string, ColumnUse> = new Map([
   ...contactFields.map((field) => [columnKey(field), field] as const),
 ]);
 /** The further addresses of Outlook and Google: "E-mail 2 Address", "E-mail 3 - Value". */
-const furtherEmail = /^email([2-9]|1\d)(address|value)?$/;
+const furtherEmail = /^email([2-9]|1\d)(address|value|adresse|adres)?$/;
 
 /** Tells whether all columns that identify a file are among the keys. */
 export function isFile({ has }: ServiceFile, keys: ReadonlySet<string>): boolean {
   return has.every((name) => keys.has(columnKey(name)));
+}
+
+/** Returns the uses of names that depend on the columns beside them. */
+function usesBeside(keys: ReadonlySet<string>): [string, ColumnUse][] {
+  const isPart = ({ beside, unless }: (typeof namesBeside)[number]) =>
+    keys.has(beside) && !unless.split(' ').some((key) => keys.has(key));
+  return namesBeside.filter(isPart).map(({ name, part }) => [name, part]);
 }
 
 /** Uses by column, as the caller states them. */
@@ -79,10 +87,10 @@ export function usesIn(
   columns: Columns | undefined,
   header: readonly string[] | null,
 ): ColumnUses {
-  const own = new Map(meaningsIn(columns ?? {}));
+  const keys = new Set(header?.map(columnKey));
+  const own = new Map([...usesBeside(keys), ...meaningsIn(columns ?? {})]);
   const named = new Map<string, ColumnUse>();
   const byKey = new Map<string, ColumnUse>();
-  const keys = new Set(header?.map(columnKey));
   for (const [name, use] of Object.entries(map)) {
     const known = columnUses.find((one) => columnKey(one) === columnKey(use));
     if (!known) {
@@ -129,27 +137,27 @@ function ofConsent(name: string): ColumnUse | null {
 }
 
 /**
- * Returns the uses of all columns of a header. A second column for a field is kept: an address
- * becomes a further address, anything else a custom field.
- * @throws ValidationError naming the columns with an unknown meaning for consent
+ * Returns the uses of all columns of a header; null for a column with an unknown meaning for
+ * consent. A second column for a field is kept: an address becomes a further address, anything else
+ * a custom field.
  */
-export function usesOf(header: readonly string[], { of }: ColumnUses): ColumnUse[] {
+export function usesAt(header: readonly string[], { of }: ColumnUses): (ColumnUse | null)[] {
   const taken = new Set<ColumnUse>();
-  const unknown: string[] = [];
-  const all = header.map((name) => {
+  return header.map((name) => {
     const found = of(name);
-    if (found === null) {
-      unknown.push(name);
-      return 'ignore';
-    }
-    if (repeatable.has(found) || !taken.has(found)) {
-      taken.add(found);
-      return found;
-    }
-    return found === 'email' ? 'otherEmails' : 'custom';
+    if (found === null || repeatable.has(found)) return found;
+    if (taken.has(found)) return found === 'email' ? 'otherEmails' : 'custom';
+    taken.add(found);
+    return found;
   });
+}
+
+/** Returns the uses as `usesAt` does. @throws ValidationError naming the columns without a use */
+export function usesOf(header: readonly string[], known: ColumnUses): ColumnUse[] {
+  const all = usesAt(header, known);
+  const unknown = header.filter((_, at) => all[at] === null);
   if (unknown.length > 0) throw unknownConsent(unknown);
-  return all;
+  return all.filter((use) => use !== null);
 }
 
 /** Asks for the meaning of columns that speak of consent. */

@@ -40,10 +40,10 @@ const stems = [
   ...['unsub', 'subscri', 'optin', 'optout', 'optedin', 'optedout', 'consent', 'suppress'],
   ...['blacklist', 'blocklist', 'blocked', 'bounce', 'complain', 'spam', 'donot', 'dontemail'],
   ...['gdpr', 'permission', 'newsletter', 'marketing', 'mailable', 'contactable', 'topicpref'],
-  ...['abgemeldet', 'abmeld', 'abbestell', 'abonn', 'einwillig', 'widerruf', 'widerspr', 'sperr'],
+  ...['abgemeld', 'abmeld', 'abbestell', 'abonn', 'einwillig', 'widerruf', 'widerspr', 'sperr'],
   ...['désinscri', 'nepascontacter', 'nepasenvoyer', 'rgpd', 'consenso', 'disiscri', 'cancellato'],
-  ...['suscri', 'dadodebaja', 'fechadebaja', 'nocontactar', 'descadastr', 'inscrito', 'lgpd'],
-  ...['uitgeschreven', 'afgemeld', 'toestemming', 'avmeld', 'avprenumer', 'samtyck', 'samtykke'],
+  ...['suscri', 'dadodeb', 'fechadeb', 'nocontactar', 'descadastr', 'inscrito', 'lgpd'],
+  ...['uitgeschrev', 'afgemeld', 'toestemming', 'avmeld', 'avprenumer', 'samtyck', 'samtykke'],
   ...['wypisan', 'zgoda', 'abonelik', 'отписа', 'подписа', 'согласи', 'рассылк'],
   ...['配信停止', '配信拒否', '購読', '退会', '退订', '订阅', '수신거부', '수신동의'],
 ].map(columnKey);
@@ -100,8 +100,8 @@ const statuses = new Map<string, Standing>([
   ['archived', 'archived'],
 ]);
 
-const yes = /^(?:true|yes|y|1|t|x|on|ja|oui|s[ií]|sim|wahr|vrai|checked)$/i;
-const no = /^(?:false|no|n|0|f|off|nein|non|nej|nee|n[aã]o|falsch|faux|unchecked)$/i;
+const yes = /^(?:true|yes|y|1|t|x|on|ja|oui|s[iíì]|sim|wahr|waar|vrai|vero|checked)$/i;
+const no = /^(?:false|no|n|0|f|off|nein|non|nej|nee|n[aã]o|falsch|faux|falso|onwaar|unchecked)$/i;
 const nothing = /^(?:|none|null|nil|n\/?a|-|never|0000-00-00.*)$/i;
 const date = /^(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{10}(?:\d{3})?$)/;
 const longestWord = 40;

@@ -19,6 +19,7 @@ import {
   type ColumnUses,
   isFile,
   unknownConsent,
+  usesAt,
   usesIn,
   usesOf,
 } from './columns.ts';
@@ -325,6 +326,25 @@ function rejected(left: LeftRow): LeftOut {
   return { result: 'rejected', left };
 }
 
+/** Finds the service of a file, and the uses of its columns. @throws ValidationError */
+function fileOf(header: readonly string[], map: ColumnMap) {
+  if (header.length > mostColumns) {
+    throw new ValidationError(`The file has ${header.length} columns, more than ${mostColumns}`);
+  }
+  if (header.every((name) => name === '')) {
+    throw new ValidationError('The first line of the file names no columns');
+  }
+  const keys = new Set(header.map(columnKey));
+  const file: ServiceFile =
+    serviceFiles.find((one) => one.contacts && isFile(one, keys)) ?? plainFile;
+  return { keys, file, known: usesIn(map, file.contacts?.columns, header) };
+}
+
+/** Returns the recognized use of each column; null for a column whose meaning has to be asked. */
+export function recognizedUses(header: readonly string[]): (ColumnUse | null)[] {
+  return usesAt(header, fileOf(header, {}).known);
+}
+
 /**
  * Returns the format and row reader for a header. Null means a file without a header. `map` gives
  * columns a different use.
@@ -337,13 +357,7 @@ export function contactReader(header: readonly string[] | null, map: ColumnMap):
     const plan: Plan = { header: ['email'], uses: ['email'], known, isOwn: false };
     return readerOf(plainFile.service, csvReader(plan), {});
   }
-  if (header.length > mostColumns) {
-    throw new ValidationError(`The file has ${header.length} columns, more than ${mostColumns}`);
-  }
-  const keys = new Set(header.map(columnKey));
-  const file: ServiceFile =
-    serviceFiles.find((one) => one.contacts && isFile(one, keys)) ?? plainFile;
-  const known = usesIn(map, file.contacts?.columns, header);
+  const { keys, file, known } = fileOf(header, map);
   const isKnown = header.some((name) => ['email', 'externalId'].includes(known.of(name) ?? ''));
   if (!isKnown && !keys.has('identities')) {
     throw new ValidationError(

@@ -1,9 +1,11 @@
-// The import of a list of blocks, for the console. It is not part of HTTP.
+// Imports for the console: a list of blocks, and the columns of a file of contacts. They are not
+// part of HTTP.
 import { z } from 'zod';
 import { queryFlag } from '../../core/api/resource-schema.ts';
 import { internalRoute } from '../../core/api/route.ts';
 import { blockReasons } from '../blocks/schema.ts';
 import { importBlocks } from './blocks.ts';
+import { readColumns } from './rows.ts';
 
 const mostImportedBytes = 2 * 1024 * 1024;
 
@@ -16,6 +18,19 @@ export const blockImportRoutes = {
     run: async (app, { caller, query, stream }) => {
       if (!stream) throw new Error('an import needs the text of a list');
       return importBlocks(app, caller, stream.chunks, query);
+    },
+  }),
+};
+
+export const contactColumnRoutes = {
+  /** Reads the columns of a file with their recognized uses and the first values. */
+  read: internalRoute({
+    name: 'contacts/columns',
+    permission: 'contacts:write',
+    takes: { types: ['text/csv', 'application/x-ndjson'], mostBytes: mostImportedBytes },
+    run: async (_app, { stream }) => {
+      if (!stream) throw new Error('the columns need the text of a file');
+      return readColumns(stream.chunks, stream.type === 'text/csv' ? 'csv' : 'ndjson');
     },
   }),
 };

@@ -2,13 +2,14 @@
 // the store, so it can run on a separate thread (thread.ts). contact-rows.ts and block-rows.ts
 // interpret the rows.
 import type { Encoding } from '../../platform/csv/decode.ts';
-import { type ImportRow, readTable } from '../../platform/csv/read-table.ts';
+import { cellText, type ImportRow, readTable } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import type { BlockReason } from '../blocks/schema.ts';
 import { blockReader } from './block-rows.ts';
 import type { ColumnMap } from './columns.ts';
-import { contactReader } from './contact-rows.ts';
+import { contactReader, recognizedUses } from './contact-rows.ts';
 import { type LeftOut, type LeftRow, leftResults, type RowReader } from './row-reader.ts';
+import type { ColumnUse } from './services.ts';
 import { inBatches, type ReadBatch, readBatch, rowsPerBatch, type WritableRow } from './window.ts';
 
 const mostRows = 5_000_000;
@@ -155,4 +156,38 @@ export async function readRows(
   const { header, rows, encoding, isPartial } = await readTable(source, as);
   const { read, ...head } = readerOf(header, options);
   return { ...head, ...(isPartial && { isPartial }), windows: windowsOf(rows, read), encoding };
+}
+
+/** Column of a file of contacts as a person sees it before an import. */
+export interface SeenColumn {
+  name: string;
+  /** The recognized use; null for a column whose meaning has to be asked. */
+  use: ColumnUse | null;
+  /** The first values. */
+  samples: string[];
+}
+
+const rowsSeen = 3;
+const longestSample = 60;
+
+/** Reads the columns of a file of contacts, with the values of the first rows. */
+export async function readColumns(
+  source: AsyncIterable<Buffer>,
+  as: FileKind,
+): Promise<SeenColumn[]> {
+  const { header, rows } = await readTable(source, as);
+  const names = header ?? ['email'];
+  const uses = recognizedUses(names);
+  const first: ImportRow[] = [];
+  for await (const row of rows) {
+    first.push(row);
+    if (first.length === rowsSeen) break;
+  }
+  const valueAt = ({ cells, field }: ImportRow, at: number) =>
+    cells ? cellText(cells[at] ?? '') : field(names[at] ?? '');
+  return names.map((name, at) => ({
+    name,
+    use: uses[at] ?? null,
+    samples: first.map((row) => valueAt(row, at).slice(0, longestSample)).filter(Boolean),
+  }));
 }

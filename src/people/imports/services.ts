@@ -7,7 +7,7 @@
 import { columnKey } from '../../platform/csv/read-table.ts';
 import { idPattern } from '../../platform/runtime/ids.ts';
 import type { BlockReason } from '../blocks/schema.ts';
-import { reasonWords } from './words.ts';
+import { languageColumns, reasonWords } from './words.ts';
 
 /** Fields of a contact that a column can fill. */
 export const contactFields = [
@@ -32,8 +32,9 @@ export type ColumnUse = (typeof columnUses)[number];
 /** Keys of columns (`columnKey`) by their meaning, separated by spaces. */
 export type Columns = Readonly<Partial<Record<ColumnUse, string>>>;
 
-/** Columns that identify themselves in every file, by the service that has them. */
+/** Columns that identify themselves in every file, by language, and by the service that has them. */
 export const serviceColumns: Readonly<Record<string, Columns>> = {
+  ...languageColumns,
   any: {
     email: 'emailaddress',
     otherEmails: 'alternateemails',

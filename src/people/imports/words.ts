@@ -1,4 +1,5 @@
-// Words of all services in a column of reasons or states, by key (columnKey).
+// Words of all services in a column of reasons or states, and names of columns in six languages, by
+// key (columnKey).
 import type { BlockReason } from '../blocks/schema.ts';
 
 const words = (reason: BlockReason, all: readonly string[]) =>
@@ -22,3 +23,106 @@ export const reasonWords: ReadonlyMap<string, BlockReason> = new Map([
   // States of a contact that exists but gets no mail.
   ...words('manual', ['disabled', 'blocked', 'manual']),
 ]);
+
+/** Names of columns by language: meaning → keys of columns (columnKey). */
+export const languageColumns = {
+  english: {
+    firstName: 'givenname forename',
+    lastName: 'surname familyname',
+    company: 'companyname organisation organization',
+    language: 'preferredlanguage',
+  },
+  german: {
+    email: 'emailadresse mailadresse',
+    otherEmails: 'weitereemailadressen',
+    externalId: 'externeid',
+    name: 'vollstandigername ganzername',
+    displayName: 'anzeigename',
+    firstName: 'vorname rufname',
+    lastName: 'nachname familienname zuname',
+    company: 'firma firmenname unternehmen',
+    jobTitle: 'berufsbezeichnung',
+    country: 'land',
+    state: 'bundesland kanton',
+    city: 'ort stadt wohnort',
+    timezone: 'zeitzone',
+    language: 'sprache',
+    tags: 'schlagworte schlagworter stichworte stichworter',
+    unsubscribed: 'abgemeldet',
+    unsubscribedAt: 'abgemeldetam abmeldedatum',
+  },
+  french: {
+    email: 'courriel adresseemail adressemail adressecourriel adresseelectronique',
+    externalId: 'idexterne identifiantexterne',
+    name: 'nom nomcomplet nometprenom prenometnom',
+    firstName: 'prenom',
+    lastName: 'nomdefamille',
+    company: 'societe entreprise',
+    jobTitle: 'fonction intituleduposte',
+    country: 'pays',
+    city: 'ville',
+    timezone: 'fuseauhoraire',
+    language: 'langue',
+    tags: 'etiquettes motscles',
+    unsubscribed: 'desinscrit desabonne',
+    unsubscribedAt: 'datededesinscription',
+  },
+  spanish: {
+    email: 'correo correoelectronico direcciondecorreo direcciondecorreoelectronico',
+    externalId: 'idexterno',
+    name: 'nombre nombrecompleto nombreyapellidos',
+    firstName: 'primernombre',
+    lastName: 'apellido apellidos',
+    company: 'empresa',
+    jobTitle: 'cargo puesto',
+    country: 'pais',
+    state: 'provincia',
+    city: 'ciudad localidad',
+    timezone: 'zonahoraria husohorario',
+    language: 'idioma',
+    tags: 'etiquetas',
+    unsubscribed: 'dadodebaja',
+    unsubscribedAt: 'fechadebaja',
+  },
+  italian: {
+    email: 'indirizzoemail indirizzomail postaelettronica indirizzodipostaelettronica',
+    externalId: 'idesterno',
+    name: 'nome nomecompleto nomeecognome',
+    lastName: 'cognome',
+    company: 'azienda ragionesociale',
+    jobTitle: 'qualifica mansione',
+    country: 'paese nazione',
+    city: 'citta comune',
+    timezone: 'fusoorario',
+    language: 'lingua',
+    tags: 'etichette',
+    unsubscribed: 'disiscritto',
+    unsubscribedAt: 'datadisiscrizione',
+  },
+  dutch: {
+    email: 'emailadres mailadres',
+    externalId: 'externid',
+    name: 'naam volledigenaam',
+    firstName: 'voornaam',
+    lastName: 'achternaam familienaam',
+    company: 'bedrijf bedrijfsnaam organisatie',
+    jobTitle: 'functie functietitel',
+    state: 'provincie',
+    city: 'plaats woonplaats stad',
+    timezone: 'tijdzone',
+    language: 'taal',
+    tags: 'trefwoorden',
+    unsubscribed: 'uitgeschreven afgemeld',
+    unsubscribedAt: 'datumuitschrijving uitgeschrevenop',
+  },
+} as const;
+
+/** Names that are a part of a name beside a column of the other part: "Name" beside "Vorname". */
+export const namesBeside = [
+  { beside: 'vorname', unless: 'nachname familienname zuname', part: 'lastName', name: 'name' },
+  { beside: 'prenom', unless: 'nomdefamille', part: 'lastName', name: 'nom' },
+  { beside: 'voornaam', unless: 'achternaam familienaam', part: 'lastName', name: 'naam' },
+  { beside: 'cognome', unless: '', part: 'firstName', name: 'nome' },
+  { beside: 'apellido', unless: '', part: 'firstName', name: 'nombre' },
+  { beside: 'apellidos', unless: '', part: 'firstName', name: 'nombre' },
+] as const;

@@ -1,11 +1,12 @@
 // Detects the encoding of an imported file and converts it to UTF-8, in constant memory.
-// Spreadsheets on Windows save CSV in Windows-1252, of which Latin-1 is a part. All bytes up to the
-// first accent are ASCII, so a sample from there on decides.
+// Spreadsheets on Windows save CSV in Windows-1252, of which Latin-1 is a part, and "Unicode text" in
+// UTF-16, which begins with a byte order mark. In the former all bytes up to the first accent are
+// ASCII, so a sample from there on decides.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ValidationError } from '../errors.ts';
 
 /** Encodings that imports read. */
-export const encodings = ['utf-8', 'windows-1252'] as const;
+export const encodings = ['utf-8', 'windows-1252', 'utf-16'] as const;
 
 export type Encoding = (typeof encodings)[number];
 
@@ -43,6 +44,12 @@ function fromWindows1252(bytes: Buffer): Buffer {
   return Buffer.from(text.replace(unassigned, '\uFFFD'));
 }
 
+/** Returns the decoder of UTF-16 for the first two bytes of a file; null for a different encoding. */
+function utf16Decoder(start: Buffer): InstanceType<typeof TextDecoder> | null {
+  if (start[0] === 0xff && start[1] === 0xfe) return new TextDecoder('utf-16le');
+  return start[0] === 0xfe && start[1] === 0xff ? new TextDecoder('utf-16be') : null;
+}
+
 /** An imported file. `encoding` is final once `utf8` has ended. */
 export class EncodedFile {
   encoding: Encoding = 'utf-8';
@@ -54,11 +61,11 @@ export class EncodedFile {
   async *utf8(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let sample: Buffer[] | null = [];
     let sampled = 0;
-    for await (const piece of source) {
+    for await (const piece of this.#withoutUtf16(source)) {
       if (piece.includes(0)) {
         throw new ValidationError(
-          'The file is not UTF-8 text: it has NUL bytes. Save it as CSV in UTF-8 (it may be ' +
-            'UTF-16 or a spreadsheet)',
+          'The file is not UTF-8 text: it has NUL bytes. Save it as CSV in UTF-8 (it may be a ' +
+            'spreadsheet)',
         );
       }
       if (sample === null) yield this.#inUtf8(piece);
@@ -74,13 +81,32 @@ export class EncodedFile {
     if (sample !== null && sampled > 0) yield this.#decided(sample);
   }
 
+  /** Yields UTF-16 as UTF-8, and any other bytes as they are. */
+  async *#withoutUtf16(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let start: Buffer | null = Buffer.alloc(0);
+    let decoder: ReturnType<typeof utf16Decoder> = null;
+    for await (const piece of source) {
+      const bytes: Buffer = start === null ? piece : Buffer.concat([start, piece]);
+      if (start !== null) {
+        // The mark has two bytes, which can arrive apart.
+        start = bytes.length < 2 ? bytes : null;
+        if (start !== null) continue;
+        decoder = utf16Decoder(bytes);
+        if (decoder) this.encoding = 'utf-16';
+      }
+      yield decoder ? Buffer.from(decoder.decode(bytes, { stream: true })) : bytes;
+    }
+    if (start !== null) yield start;
+    if (decoder) yield Buffer.from(decoder.decode());
+  }
+
   #decided(sample: readonly Buffer[]): Buffer {
     const bytes = Buffer.concat(sample);
-    this.encoding = encodingOf(bytes);
+    if (this.encoding !== 'utf-16') this.encoding = encodingOf(bytes);
     return this.#inUtf8(bytes);
   }
 
   #inUtf8(bytes: Buffer): Buffer {
-    return this.encoding === 'utf-8' ? bytes : fromWindows1252(bytes);
+    return this.encoding === 'windows-1252' ? fromWindows1252(bytes) : bytes;
   }
 }

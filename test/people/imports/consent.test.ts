@@ -120,7 +120,14 @@ it.each(Object.entries(files))('keeps the opt-outs of %s', async (_from, [file, 
 
 const asking = [
   ...['Opt-in (DOI)', 'GDPR consent', 'Newsletter', 'Receives marketing', 'subscription_state'],
-  ...['topicPreferences.Sports', 'Abgemeldet', 'Désinscrit', 'Отписан', '配信停止', 'Do not mail'],
+  ...[
+    'topicPreferences.Sports',
+    'Abmeldung',
+    'Désinscription',
+    'Отписан',
+    '配信停止',
+    'Do not mail',
+  ],
   ...['Opted out of email: Marketing Information', 'Soft Bounces', 'Spam reported'],
   ...['Automatically unsubscribed', 'Do not mail/call', 'Marketing (mail and phone)'],
   ...['Newsletter membership', 'Marketing relationship', 'Newsletter one-time'],

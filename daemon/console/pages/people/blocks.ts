@@ -5,15 +5,16 @@ import { type Block, blockReasons } from '../../../../src/people/blocks/schema.t
 import type { ImportReport } from '../../../../src/people/imports/blocks.ts';
 import { blockImportRoutes } from '../../../../src/people/imports/routes.ts';
 import { html, type Part, together } from '../../html.ts';
-import { chunksOf, importPage } from '../../imports.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
+import { chunksOf, importPage, linesCard } from '../../imports.ts';
+import type { Asked, Done, Form, Page, View } from '../../page.ts';
 import { foldedCard } from '../../parts/card.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { filterRow } from '../../parts/filter-row.ts';
 import { choice, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { emptyState, table } from '../../parts/table.ts';
-import { time } from '../../parts/times.ts';
+import { tiles } from '../../parts/tiles.ts';
+import { counted, time } from '../../parts/times.ts';
 import { addressPart } from '../../parts/who.ts';
 import { blockLabel, isRecipientsWish } from '../causes.ts';
 
@@ -110,25 +111,30 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   };
 }
 
-function group(title: string, { count, first }: ImportReport['added' | 'rejected']): Part {
-  if (count === 0) return null;
-  return html`<h2>${title}: ${count.toLocaleString('en')}</h2>
-    <ul>${first.map(({ line, address, reason }) => html`<li>Line ${line}: ${address} ${reason}</li>`)}</ul>`;
+function linesOf(title: string, { count, first }: ImportReport['added' | 'rejected']): Part {
+  const lines = first.map(({ line, address, reason }) => ({ line, words: `${address} ${reason}` }));
+  return linesCard(title, count, lines);
 }
 
-function report({ dryRun, title, rows, added, existing, skipped, rejected }: ImportReport): Part {
-  return html`<section aria-label="Result" class="mail">
-    <p><strong>${dryRun ? 'Nothing was changed yet.' : 'Done.'}</strong> ${title}: ${rows.toLocaleString('en')} rows,
-      ${existing.count.toLocaleString('en')} exist already.</p>
-    ${group(dryRun ? 'Would be added' : 'Added', added)} ${group('Skipped: no blocks', skipped)} ${group('Rejected', rejected)}
-  </section>`;
+function lookOf({ added, existing, skipped, rejected }: ImportReport) {
+  const report = together(
+    tiles([
+      { label: 'New', value: counted(added.count) },
+      { label: 'Blocked already', value: counted(existing.count) },
+      { label: 'No blocks', value: counted(skipped.count) },
+      { label: 'Refused', value: counted(rejected.count) },
+    ]),
+    html`<p class="soft">Nothing was changed yet.</p>`,
+    linesOf('New blocks', added),
+    linesOf('Lines that are no blocks', skipped),
+    linesOf('Refused lines', rejected),
+  );
+  return { report, label: added.count > 0 ? `Block ${counted(added.count)}` : null };
 }
 
-/** Imports as `svc blocks import` does. */
-async function run({ ask }: Asked, given: Form, dryRun: boolean): Promise<Part> {
-  const reason = blockReasons.find((one) => one === given['reason']) ?? 'manual';
-  const stream = { type: 'text/plain', chunks: chunksOf(given['file'] ?? '') };
-  return report(await ask(blockImportRoutes.run, { query: { reason, dryRun }, stream }));
+function doneOf({ added, rejected }: ImportReport): Done {
+  const refused = rejected.count > 0 ? `, ${counted(rejected.count)} refused` : '';
+  return { to: '/console/blocks', said: `Blocked: ${counted(added.count)} new${refused}.` };
 }
 
 const blockImport = importPage({
@@ -138,15 +144,21 @@ const blockImport = importPage({
   command: 'svc blocks import list.csv --dry-run',
   label: 'Text of a list',
   hint: 'Addresses, or the export of another service. "svc blocks import" reads larger files.',
-  fields: (given) =>
-    choice({
-      name: 'reason',
-      label: 'Reason, where the list has none',
-      options: blockReasons,
-      value: given['reason'],
-      empty: 'manual, as by hand',
-    }),
-  run,
+  prepare({ ask }, { file = '', reason: chosen = '' }) {
+    const reason = blockReasons.find((one) => one === chosen) ?? 'manual';
+    // As `svc blocks import` does it.
+    const asking = (dryRun: boolean) => {
+      const stream = { type: 'text/plain', chunks: chunksOf(file) };
+      return ask(blockImportRoutes.run, { query: { reason, dryRun }, stream });
+    };
+    const label = 'Reason, where the list has none';
+    return {
+      given: { file, reason: chosen },
+      fields: choice({ name: 'reason', label, options: reasons, value: chosen, empty: 'by hand' }),
+      look: async () => lookOf(await asking(true)),
+      run: async () => doneOf(await asking(false)),
+    };
+  },
 });
 
 export const blockPages: readonly Page[] = [

@@ -1,18 +1,11 @@
-// Contacts and their import. contact.ts has the page of a single contact.
+// The list of contacts. contact.ts has the page of a single contact, contact-import.ts the import.
 
-import { importRoutes } from '../../../../src/consent/opt-in/import-routes.ts';
 import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
-import {
-  type Contact,
-  contactStatuses,
-  type ImportReport,
-} from '../../../../src/people/contacts/schema.ts';
+import { type Contact, contactStatuses } from '../../../../src/people/contacts/schema.ts';
 import { startOfDayIn } from '../../../../src/platform/runtime/calendar.ts';
 import { html, type Part, together } from '../../html.ts';
-import { chunksOf, importPage } from '../../imports.ts';
 import type { Asked, Done, Form, Page, View } from '../../page.ts';
 import { foldedCard } from '../../parts/card.ts';
-import { inWords } from '../../parts/facts.ts';
 import { filterRow } from '../../parts/filter-row.ts';
 import { addressesIn, field, form } from '../../parts/form.ts';
 import { type Column, emptyState, table } from '../../parts/table.ts';
@@ -20,50 +13,8 @@ import { time } from '../../parts/times.ts';
 import { who } from '../../parts/who.ts';
 import { state, states } from '../../states.ts';
 import { contactPage } from './contact.ts';
+import { contactImport } from './contact-import.ts';
 import { nameOf } from './names.ts';
-
-// The import of contacts.
-
-const mostRejected = 100;
-const counted = (count: number) => count.toLocaleString('en');
-
-function report({ dryRun, format, map, rows, pending, ...counts }: ImportReport): Part {
-  const columns = Object.entries(map).map(([column, use]) => `${column} → ${use}`);
-  const more = counts.rejected - mostRejected;
-  return html`<section aria-label="Result" class="mail">
-    <p><strong>${dryRun ? 'Nothing was changed yet.' : 'Done.'}</strong> Format ${format}: ${counted(counts.created)} new, ${counted(counts.updated)} changed,
-      ${counted(counts.unchanged)} as they are, ${counted(counts.rejected)} refused${pending !== undefined && `, ${counted(pending)} asked to confirm`}.</p>
-    <p>Columns: ${inWords(columns)}</p>
-    <ul>${rows.slice(0, mostRejected).map(({ line, field: name, reason }) => html`<li>Line ${line}: ${name} ${reason}</li>`)}
-      ${more > 0 && html`<li>… and ${counted(more)} more</li>`}</ul>
-  </section>`;
-}
-
-async function run({ ask }: Asked, given: Form, dryRun: boolean): Promise<Part> {
-  const { file = '', map = '', requireConfirmation = '' } = given;
-  const query = {
-    dryRun,
-    map: map.split('\n').filter((line) => line.trim() !== ''),
-    requireConfirmation: requireConfirmation.trim(),
-  };
-  const stream = { type: 'text/csv', chunks: chunksOf(file) };
-  return report(await ask(importRoutes.import, { query, stream }));
-}
-
-const contactImport = importPage({
-  path: '/contacts/import',
-  title: 'Import contacts',
-  needs: 'contacts:write',
-  command: 'svc contacts import contacts.csv --dry-run',
-  request: 'POST /v1/contacts/import',
-  label: 'Text of a CSV file',
-  hint: 'Its first line names the columns: email, name, tags and others. "svc contacts import" reads larger files.',
-  fields: (given) => html`
-    ${field({ name: 'map', label: 'Meaning of columns', type: 'textarea', value: given['map'], rows: 3, hint: 'One in a line: COLUMN=FIELD, such as Opt-in=subscribed or Notes=ignore' })}
-    ${field({ name: 'requireConfirmation', label: 'Group to confirm', value: given['requireConfirmation'], hint: 'usg_… of a group with double opt-in: each contact is asked by mail' })}
-  `,
-  run,
-});
 
 /** Columns of a list of contacts. */
 export const contactColumns: readonly Column<Contact>[] = [
@@ -109,7 +60,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   const found = await ask(contactRoutes.list, { query });
   const isFiltered = [q, tag, email, externalId, status, since].some(Boolean);
   const bring =
-    may('contacts:write') && html`<a class="btn" href="/console/contacts/import">Bring a file</a>`;
+    may('contacts:write') && html`<a class="btn" href="/console/contacts/import">Import</a>`;
   const empty = isFiltered
     ? emptyState(
         'Nobody fits these filters.',
