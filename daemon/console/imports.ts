@@ -13,7 +13,7 @@ import { orAgain } from './refused.ts';
 interface Look {
   /** Draws the counts of changes. */
   report: Part;
-  /** Label of the button that imports, such as "Import 15 people"; null if nothing is left to do. */
+  /** Label of the button that imports, such as "Import 15 people"; null without a good line. */
   label: string | null;
 }
 

@@ -96,6 +96,34 @@ describe('a campaign', () => {
     expect([body.includes('A run is refused'), formOf(body, 'run')]).toEqual([true, null]);
   });
 
+  it('counts the people of an audience that is not saved, and keeps what was typed', async () => {
+    const { url, tag } = await makeCampaign({}, 2);
+    const group = await api('POST', '/v1/contact-groups', { name: 'Friends' });
+    const { id: own } = await addContact('other');
+    await api('POST', `/v1/contact-groups/${group.id}/members`, { contactIds: [own] });
+    const typed = { [`group.${group.id}`]: '1', subject: 'Typed', includeTags: tag };
+    for (const [at, action, people] of [
+      ['/console/campaigns/new', 'make', '3 people'],
+      [url, 'change', '3 people'],
+    ] as const) {
+      const { body, status } = await act(at, action, { ...typed, _action: 'count' });
+      expect([status, /<p class="big">([^<]*)</.exec(body)?.[1]]).toEqual([200, people]);
+      expect(formOf(body, action)).toMatchObject({ subject: 'Typed', [`group.${group.id}`]: '1' });
+      const only = await act(at, action, { ...typed, _action: 'count', only: '1' });
+      expect(only.body).toContain(people);
+      expect(formOf(only.body, action)).toBeNull();
+    }
+    expect((await browser.get(url)).body).toContain('2 people');
+  });
+
+  it('offers the tags of most contacts, with their numbers', async () => {
+    for (let at = 0; at < 3; at += 1) await addContact('zebra');
+    const { body } = await browser.get('/console/campaigns/new');
+    expect(body.replaceAll(/\s+/g, ' ')).toMatch(
+      /name="with\.zebra"[^>]*\/> ?zebra <small>3<\/small>/,
+    );
+  });
+
   it('stays typed where the API refuses it', async () => {
     const typed = {
       ...{ name: 'N', subject: 'S', html: '<p>{{ broken</p>', text: 'T', includeTags: 'a, b' },

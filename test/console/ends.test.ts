@@ -5,7 +5,7 @@ import { every, run } from './every-action.ts';
 
 /** Routes that only look, though their method is POST; and dry runs. */
 const looks = /\/(?:render|preview|estimate|search)\b|\/contacts\/columns$/;
-/** Imports only preview here, without the digest of a preview; imports.test.ts has their redirect. */
+/** Imports without the digest of a preview only preview; imports.test.ts holds the redirect. */
 const dryRuns = [
   '/extensions/:id preview',
   ...['/blocks/import', '/contacts/import'].flatMap((path) => [

@@ -1,5 +1,4 @@
-// Imports of contacts and blocks: a look first, then exactly that text with these meanings; what was
-// typed is kept.
+// Imports of contacts and blocks: a look first, then exactly that text with these meanings.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { meant } from '../../src/platform/runtime/signs.ts';
 import { type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';

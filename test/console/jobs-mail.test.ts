@@ -141,6 +141,7 @@ describe.skipIf(path === null)('a job', () => {
     const { page } = one;
     await one.click(page.getByRole('link', { name: 'Write a campaign' }).first());
     await one.click(page.getByLabel('newsletter'));
+    await page.locator('#to .sum').getByText('3 people').waitFor();
     await one.click(page.locator('input[name=subject]'));
     await page.keyboard.type('Jo Halle reads');
     await one.click(page.locator('textarea[name=text]'));
@@ -157,6 +158,21 @@ describe.skipIf(path === null)('a job', () => {
     await page.getByText('The run has started.').waitFor();
     expect(one.clicks).toBeLessThanOrEqual(12);
     expect(one.faults).toEqual([]);
+  });
+
+  it('an audience is counted while it is chosen, and a failed count shows nothing', async () => {
+    const { page } = await begin();
+    await page.goto('/console/campaigns/new');
+    const sum = page.locator('#to .sum');
+    await page.getByLabel('newsletter').check();
+    await sum.getByText('3 people').waitFor();
+    await page.locator('[name="without.reader"]').check();
+    await sum.getByText('Nobody gets it').waitFor();
+    await sum.getByText('have a tag that is left out').waitFor();
+    expect(await page.getByRole('button', { name: 'Count again' }).isVisible()).toBe(false);
+    await page.route('**/campaigns/new', (route) => route.abort());
+    await page.locator('[name="without.reader"]').uncheck();
+    await vi.waitFor(async () => expect(await sum.innerText()).toBe(''));
   });
 
   it('last week takes no click, and its bounce peak a single click', async () => {

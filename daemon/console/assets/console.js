@@ -354,3 +354,27 @@ document.addEventListener('change', ({ target }) => {
   if (target.dataset.into && target.files?.[0]) void fill(target, target.files[0]);
   else if (target.dataset.sends !== undefined) target.form.requestSubmit();
 });
+
+// The editor of a campaign counts its people while they are chosen.
+const counting = document.querySelector('form[data-counts]');
+const choosingMs = 300;
+let waitingToCount = 0;
+
+async function count() {
+  const body = new URLSearchParams(new FormData(counting));
+  const asked = body.toString();
+  body.set('_action', 'count');
+  body.set('only', '1');
+  const answer = await fetch(location.pathname, { method: 'POST', body }).catch(() => null);
+  const page = new DOMParser().parseFromString((await answer?.text()) ?? '', 'text/html');
+  // Later choices have their own answer.
+  if (asked !== new URLSearchParams(new FormData(counting)).toString()) return;
+  const sum = counting.querySelector('#to .sum');
+  sum.replaceChildren(...(page.querySelector('[data-count]')?.childNodes ?? []));
+}
+
+counting?.addEventListener('input', ({ target }) => {
+  if (!target.closest('#to, [name=unsubscribeGroupId]')) return;
+  clearTimeout(waitingToCount);
+  waitingToCount = setTimeout(() => void count(), choosingMs);
+});

@@ -6,11 +6,12 @@ import { resolveSenders } from '../../identity/senders/resolve.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { findOpenRun } from '../../run-ledger/list-queries.ts';
-import { estimateRun } from '../audience/estimate.ts';
+import { assertAudience } from '../audience/audience.ts';
+import { estimateRun, type RunEstimate } from '../audience/estimate.ts';
 import { renderCampaignMail } from '../mail/preview.ts';
 import { type CampaignFacts, factsOf } from './present-campaign.ts';
 import { campaigns } from './queries.ts';
-import type { Estimate, EstimateCampaign } from './run-schema.ts';
+import type { Estimate, EstimateAudience, EstimateCampaign } from './run-schema.ts';
 
 /** Returns the warming domain that limits the run; null without warming. */
 async function domainOfSender(
@@ -45,6 +46,19 @@ export async function estimateCampaign(
   const open = await findOpenRun(db, organizationId, id);
   const { mail, refusal } = await mailOf(app, caller, facts);
   return { ...estimate, mail, warnings: [...(open ? [anotherRun(open)] : []), ...refusal] };
+}
+
+/**
+ * Estimates a run of an unsaved campaign. @throws ResourceNotFoundError; CapacityError.
+ */
+export async function estimateAudience(
+  app: App,
+  { organizationId }: Caller,
+  { audience, unsubscribeGroupId }: EstimateAudience,
+): Promise<RunEstimate> {
+  await assertAudience(app.store.db, organizationId, audience);
+  const unplanned = { domainId: null, scheduledFor: null };
+  return estimateRun(app, { organizationId, audience, unsubscribeGroupId, ...unplanned });
 }
 
 /** Returns the mail of a run that is made now, or the reason why it cannot be made. */

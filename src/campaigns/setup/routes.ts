@@ -14,12 +14,13 @@ import {
   listCampaigns,
   updateCampaign,
 } from './campaigns.ts';
-import { estimateCampaign } from './estimate.ts';
+import { estimateAudience, estimateCampaign } from './estimate.ts';
 import { renderCampaign, testCampaign } from './previews.ts';
 import { listRecipients } from './recipients.ts';
 import {
   createRunInput,
   decideRunInput,
+  estimateAudienceInput,
   estimateOutput,
   estimateQuery,
   listRecipientsQuery,
@@ -242,6 +243,17 @@ export const campaignRunRoutes = {
     output: recipientPage,
     run: (app, { caller, params: { id, runId }, query }) =>
       listRecipients(app, caller, { campaignId: id, runId }, query),
+  }),
+};
+
+/** Audiences for the editor of the console. */
+export const audienceRoutes = {
+  /** Estimates an audience while a person chooses it. */
+  estimate: internalRoute({
+    name: 'campaigns/estimate',
+    permission: 'campaigns:write',
+    body: estimateAudienceInput,
+    run: (app, { caller, body }) => estimateAudience(app, caller, body),
   }),
 };
 

@@ -12,6 +12,7 @@ import {
   type SkipReason,
   skipReasons,
 } from '../../run-ledger/schema.ts';
+import { audienceInput } from '../audience/schema.ts';
 import { campaignId, previewOutput, runNoun } from './schema.ts';
 
 export const runPath = z.strictObject({
@@ -52,6 +53,12 @@ export const estimateQuery = z.strictObject({
   scheduledFor: instant
     .optional()
     .meta({ description: 'Time of the start, ISO 8601 with an offset (default: now)' }),
+});
+
+/** Audience of a campaign that is not saved yet. */
+export const estimateAudienceInput = z.strictObject({
+  audience: audienceInput,
+  unsubscribeGroupId: z.string().max(40).nullable(),
 });
 
 const skipped: Readonly<Record<SkipReason, string>> = {
@@ -312,6 +319,7 @@ const recipientOutput = z
 
 export const recipientPage = cursorPageOf(recipientOutput);
 
+export type EstimateAudience = z.output<typeof estimateAudienceInput>;
 export type EstimateCampaign = z.output<typeof estimateQuery>;
 export type Estimate = z.output<typeof estimateOutput>;
 export type CreateRun = z.output<typeof createRunInput>;

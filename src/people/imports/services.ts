@@ -32,7 +32,7 @@ export type ColumnUse = (typeof columnUses)[number];
 /** Keys of columns (`columnKey`) by their meaning, separated by spaces. */
 export type Columns = Readonly<Partial<Record<ColumnUse, string>>>;
 
-/** Columns that identify themselves in every file, by language, and by the service that has them. */
+/** Columns that identify themselves in every file, by language or by service. */
 export const serviceColumns: Readonly<Record<string, Columns>> = {
   ...languageColumns,
   any: {

@@ -1,7 +1,7 @@
 // Detects the encoding of an imported file and converts it to UTF-8, in constant memory.
-// Spreadsheets on Windows save CSV in Windows-1252, of which Latin-1 is a part, and "Unicode text" in
-// UTF-16, which begins with a byte order mark. In the former all bytes up to the first accent are
-// ASCII, so a sample from there on decides.
+// Spreadsheets on Windows save CSV in Windows-1252, of which Latin-1 is a part, and "Unicode text"
+// in UTF-16, which begins with a byte order mark. In Windows-1252 all bytes up to the first accent
+// are ASCII, so a sample from there on decides.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ValidationError } from '../errors.ts';
 
@@ -44,7 +44,7 @@ function fromWindows1252(bytes: Buffer): Buffer {
   return Buffer.from(text.replace(unassigned, '\uFFFD'));
 }
 
-/** Returns the decoder of UTF-16 for the first two bytes of a file; null for a different encoding. */
+/** Returns a decoder of UTF-16 for the first two bytes of a file; null without its mark. */
 function utf16Decoder(start: Buffer): InstanceType<typeof TextDecoder> | null {
   if (start[0] === 0xff && start[1] === 0xfe) return new TextDecoder('utf-16le');
   return start[0] === 0xfe && start[1] === 0xff ? new TextDecoder('utf-16be') : null;

@@ -1,4 +1,4 @@
-// A campaign as the fields of the editor: to whom, and which mail.
+// The fields of the editor of a campaign: receivers and mail.
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Form } from '../../page.ts';
@@ -44,7 +44,7 @@ function tagPicks(
   return html`<div class="picks">${picks}<input name=${text} aria-label=${label} placeholder="More tags" value=${given[text]} /></div>`;
 }
 
-/** Draws the fields of the first part: to whom. */
+/** Draws the fields of the first part: the receivers. */
 export function toFields(given: Form, offers: Offers): Part {
   const groups = offers.groups.map(({ id, name, memberCount }) =>
     pick(groupPrefix + id, name, given, memberCount === null ? null : counted(memberCount)),
@@ -149,18 +149,34 @@ function trackingOf(given: Form) {
   return Object.keys(tracking).length > 0 ? tracking : undefined;
 }
 
+/** Returns the audience in the form, with the single contacts of the campaign. */
+export function audienceOf(given: Form, before?: Campaign) {
+  const tagsOf = (prefix: string, name: string) => [
+    ...new Set([...chosenOf(given, prefix), ...addressesIn(given[name])]),
+  ];
+  return {
+    ...before?.audience,
+    includeTags: tagsOf(includePrefix, 'includeTags'),
+    excludeTags: tagsOf(excludePrefix, 'excludeTags'),
+    groupIds: chosenOf(given, groupPrefix),
+  };
+}
+
+/** Returns the list in the form; undefined for mail that everybody must get. */
+export function listOf({ unsubscribeGroupId }: Form): string | undefined {
+  const list = unsubscribeGroupId?.trim();
+  return list === everybody ? undefined : list || undefined;
+}
+
 /**
- * Returns the body of a request for a campaign. Keeps line breaks of the content as typed, and what
- * the campaign has beyond the form, such as attachments.
+ * Returns the body of a request for a campaign. Keeps line breaks of the content as typed, and
+ * parts of the campaign beyond the form, such as attachments.
  * @throws Refusal for values of the template that are not JSON
  */
 export function bodyOf(given: Form, before?: Campaign): object {
   const text = (name: string) => given[name]?.trim() || undefined;
-  const [from, fromName, list] = [text('from'), text('fromName'), text('unsubscribeGroupId')];
+  const [from, fromName] = [text('from'), text('fromName')];
   const replyTo = addressesIn(given['replyTo']);
-  const tagsOf = (prefix: string, name: string) => [
-    ...new Set([...chosenOf(given, prefix), ...addressesIn(given[name])]),
-  ];
   return {
     name: text('name') ?? text('subject')?.slice(0, 200) ?? text('templateSlug') ?? 'Campaign',
     email: {
@@ -172,16 +188,11 @@ export function bodyOf(given: Form, before?: Campaign): object {
       templateData: jsonIn(given['templateData'], 'The values for the template') ?? undefined,
       replyTo: replyTo.length > 0 ? replyTo : undefined,
       tracking: trackingOf(given),
-      unsubscribeGroupId: list === everybody ? undefined : list,
+      unsubscribeGroupId: listOf(given),
     },
     from: from ? { email: from, name: fromName } : null,
-    audience: {
-      ...before?.audience,
-      includeTags: tagsOf(includePrefix, 'includeTags'),
-      excludeTags: tagsOf(excludePrefix, 'excludeTags'),
-      groupIds: chosenOf(given, groupPrefix),
-    },
-    transactional: list === everybody,
+    audience: audienceOf(given, before),
+    transactional: given['unsubscribeGroupId'] === everybody,
   };
 }
 

@@ -36,14 +36,18 @@ const limits = {
 /** Returns a number of people in words. */
 const peopleIn = (count: number) => `${counted(count)} ${count === 1 ? 'person' : 'people'}`;
 
+/** Returns how many people get a mail. */
+export const peopleLine = (dispatch: number) =>
+  dispatch === 0 ? 'Nobody gets it' : peopleIn(dispatch);
+
 /** Returns the headline of a run before it is made: "386 people, done at 09:31". */
 export function headline({ dispatch, lastAt }: Estimate, when: (at: string) => string): string {
-  if (dispatch === 0) return 'Nobody gets it';
-  return lastAt === null ? peopleIn(dispatch) : `${peopleIn(dispatch)}, done ${when(lastAt)}`;
+  const people = peopleLine(dispatch);
+  return dispatch === 0 || lastAt === null ? people : `${people}, done ${when(lastAt)}`;
 }
 
 /** Draws the people who are left out, by reason. */
-export function leftOutList({ skipped }: Estimate): Part {
+export function leftOutList({ skipped }: Pick<Estimate, 'skipped'>): Part {
   const left = Object.entries(skipped).filter(([, count]) => count > 0);
   return html`<ul>${left.map(([why, count]) => html`<li><b>${counted(count)}</b> ${leftOut[why as SkipReason] ?? why}</li>`)}</ul>`;
 }

@@ -1,12 +1,18 @@
-// The editor of a campaign in four parts: to whom, which mail, what a check says, and the sending.
+// The editor of a campaign in four parts: receivers, mail, checks and sending.
 // editor-fields.ts has the fields, editor-check.ts the check, editor-send.ts the start of a run.
-import { campaignRoutes, campaignRunRoutes } from '../../../../src/campaigns/setup/routes.ts';
-import type { RunSummary } from '../../../../src/campaigns/setup/run-schema.ts';
+
+import {
+  audienceRoutes,
+  campaignRoutes,
+  campaignRunRoutes,
+} from '../../../../src/campaigns/setup/routes.ts';
+import type { Estimate, RunSummary } from '../../../../src/campaigns/setup/run-schema.ts';
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
 import { unsubscribeGroupRoutes } from '../../../../src/consent/opt-in/group-routes.ts';
 import { templateRoutes } from '../../../../src/content/templates/routes.ts';
 import { senderRoutes } from '../../../../src/identity/senders/routes.ts';
 import { contactGroupRoutes } from '../../../../src/people/contacts/groups/routes.ts';
+import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Done, Form, Page, View } from '../../page.ts';
 import { card } from '../../parts/card.ts';
@@ -15,31 +21,42 @@ import { addressesIn, button, hidden } from '../../parts/form.ts';
 import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
 import { type List, table } from '../../parts/table.ts';
-import { counted, time, timeWords } from '../../parts/times.ts';
+import { counted, time } from '../../parts/times.ts';
 import { state } from '../../states.ts';
 import { campaignMail, previewChoice } from './campaign-mail.ts';
 import { type Check, checksOf } from './editor-check.ts';
-import { bodyOf, contentFields, formOf, type Offers, toFields } from './editor-fields.ts';
 import {
-  headline,
+  audienceOf,
+  bodyOf,
+  contentFields,
+  formOf,
+  listOf,
+  type Offers,
+  toFields,
+} from './editor-fields.ts';
+import {
   instantOf,
   type Look,
   leftOutList,
+  peopleLine,
   seeRun,
   sendPart,
   startRun,
 } from './editor-send.ts';
 
 const mostOffered = 100;
+/** Most tags to choose from: those of most contacts. */
+const mostTags = 24;
 const ownPath = ({ params }: Asked) => `/campaigns/${params['id']}`;
 
-/** Asks for what the fields offer; nothing where the caller may not read. */
+/** Asks for the offers of the fields; none where the caller may not read. */
 async function offersFor({ ask, may }: Asked): Promise<Offers> {
   const query = { limit: mostOffered };
   const none = { items: [] };
   const hasPeople = may('contacts:read');
-  const [groups, lists, senders, templates] = await Promise.all([
+  const [groups, tags, lists, senders, templates] = await Promise.all([
     hasPeople ? ask(contactGroupRoutes.list, { query }) : none,
+    hasPeople ? ask(contactRoutes.tags, { query }) : none,
     hasPeople ? ask(unsubscribeGroupRoutes.list, { query }) : none,
     may('senders:read') ? ask(senderRoutes.list, { query }) : none,
     may('templates:read')
@@ -48,7 +65,7 @@ async function offersFor({ ask, may }: Asked): Promise<Offers> {
   ]);
   return {
     groups: groups.items,
-    tags: [],
+    tags: tags.items.toSorted((a, b) => b.contacts - a.contacts).slice(0, mostTags),
     lists: lists.items,
     senders: senders.items,
     templates: templates.items,
@@ -79,7 +96,8 @@ function writing(
   const parts = together(
     part(
       { id: 'to', title: '1. To' },
-      html`<div class="parts"><div class="in">${toFields(given, offers)}</div><div class="in sum" role="status">${sum}</div></div>`,
+      html`<div class="parts"><div class="in">${toFields(given, offers)}
+        ${isAllowed && html`<div class="row no-js"><button class="btn" name="_action" value="count">Count again</button></div>`}</div><div class="in sum" role="status">${sum}</div></div>`,
     ),
     part(
       { id: 'content', title: '2. Content' },
@@ -87,7 +105,7 @@ function writing(
     ),
   );
   if (!isAllowed) return html`<fieldset disabled>${parts}</fieldset>`;
-  return html`<form method="post" class="write">${hidden(asked, isNew ? 'make' : 'change')}${parts}</form>`;
+  return html`<form method="post" class="write" data-counts="">${hidden(asked, isNew ? 'make' : 'change')}${parts}</form>`;
 }
 
 const checkRow = ({ tone, sentence, more }: Check) =>
@@ -142,8 +160,31 @@ function runsCard(asked: Asked, found: List<RunSummary>): Part {
   return card('Runs', rows);
 }
 
+/** Draws the number of people that get the mail, and the reasons of people left out. */
+function countPart(estimate: Pick<Estimate, 'total' | 'dispatch' | 'skipped'>): Part {
+  const { total, dispatch } = estimate;
+  return html`<p class="big">${peopleLine(dispatch)}</p>
+    <p>${counted(total)} are chosen.${dispatch < total && ' Left out:'}</p>${leftOutList(estimate)}`;
+}
+
+/** Counts the people of the audience in the form. A script puts the part into the page. */
+async function count(asked: Asked, given: Form): Promise<View> {
+  const { ask, params } = asked;
+  const isNew = params['id'] === undefined;
+  const before = isNew ? undefined : await ask(campaignRoutes.get, { params });
+  const body = { audience: audienceOf(given, before), unsubscribeGroupId: listOf(given) ?? null };
+  const sum = countPart(await ask(audienceRoutes.estimate, { body }));
+  if (given['only'])
+    return { title: 'Count', isBare: true, body: html`<div data-count>${sum}</div>` };
+  return isNew ? fresh(asked, given, sum) : one(asked, given, sum);
+}
+
 /** Draws the page of a campaign that is not saved yet. */
-async function fresh(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function fresh(
+  asked: Asked,
+  given: Form,
+  sum: Part = html`<p class="soft">How many people get it stands here, once you choose them.</p>`,
+): Promise<View> {
   const offers = await offersFor(asked);
   const [only] = offers.lists;
   const values =
@@ -153,9 +194,8 @@ async function fresh(asked: Asked, given: Form, problem: Part = null): Promise<V
     crumb: link('/campaigns', 'Campaigns'),
     below: 'Nothing leaves before part 4.',
     body: together(
-      problem,
       writing(asked, values, offers, {
-        sum: html`<p class="soft">How many people get it stands here, once it is saved.</p>`,
+        sum,
         mail: html`<p class="soft">The mail as it looks stands here, once it is saved.</p>`,
       }),
     ),
@@ -179,7 +219,7 @@ function headActions(asked: Asked, { name }: Campaign): Part {
   );
 }
 
-async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function one(asked: Asked, given: Form, sum: Part = null): Promise<View> {
   const { ask, query, params } = asked;
   const at = instantOf(asked, query['at']);
   const [look, found, offers] = await Promise.all([
@@ -188,10 +228,7 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
     offersFor(asked),
   ]);
   const { campaign, estimate } = look;
-  const when = (time: string) => timeWords(asked, time);
-  const isAgain = given['_action'] === 'change';
-  const sum = html`<p class="big">${headline({ ...estimate, lastAt: null }, when)}</p>
-    <p>${counted(estimate.total)} are chosen.${estimate.dispatch < estimate.total && ' Left out:'}</p>${leftOutList(estimate)}`;
+  const isAgain = given['_action'] === 'count';
   const [latest] = found.items;
   return {
     title: campaign.name,
@@ -199,9 +236,8 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
     below: html`${state(latest?.status ?? 'draft')} saved ${time(campaign.updatedAt)} · nothing leaves before part 4`,
     actions: headActions(asked, campaign),
     body: together(
-      problem,
       writing(asked, isAgain ? given : formOf(campaign), offers, {
-        sum,
+        sum: sum ?? countPart(estimate),
         mail: await campaignMail(asked, campaign),
       }),
       previewChoice(asked),
@@ -232,6 +268,7 @@ export const newPage: Page = {
   needs: 'campaigns:write',
   show: (asked) => fresh(asked, {}),
   actions: {
+    count: { needs: 'campaigns:write', run: count },
     make: {
       needs: 'campaigns:write',
       run: async (asked, given) => {
@@ -248,6 +285,7 @@ export const editorPage: Page = {
   needs: 'campaigns:read',
   show: (asked) => one(asked, {}),
   actions: {
+    count: { needs: 'campaigns:write', run: count },
     change: {
       needs: 'campaigns:write',
       run: async (asked, given) => {

@@ -88,7 +88,7 @@ function columnsCard(asked: Asked, columns: readonly SeenColumn[], given: Form):
   return card('Columns', together(rows, rest));
 }
 
-/** Returns the values of the form: of each column the chosen meaning, or else the recognized one. */
+/** Returns the values of the form, with the recognized meaning of each column not yet chosen. */
 function valuesOf(given: Form, columns: readonly SeenColumn[]): Form {
   const meant = columns.slice(0, mostChoices).map(({ name, use }) => {
     const field = prefix + name;
