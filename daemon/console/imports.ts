@@ -5,7 +5,7 @@ import type { Permission } from '../../src/core/api/permission.ts';
 import { html, type Part, together } from './html.ts';
 import type { Asked, Done, Form, Page, View } from './page.ts';
 import { card, folded } from './parts/card.ts';
-import { field, form } from './parts/form.ts';
+import { field, hidden } from './parts/form.ts';
 import { counted } from './parts/times.ts';
 import { orAgain } from './refused.ts';
 
@@ -95,13 +95,14 @@ function draw(
   look?: Look,
 ): View {
   const { title, command, request } = kind;
-  const all = html`
-    ${look && html`<input type="hidden" name="seen" value=${digestOf(given)} />`}
-    ${fields}${textPart(kind, given)}
-  `;
-  const importing = look?.label ? { action: 'import', label: look.label } : undefined;
-  const looking = look ? 'Look again' : 'Show what would change';
-  const body = together(above, look?.report, form(asked, 'preview', looking, all, [], importing));
+  const button = (action: string, label: string, isFirst: boolean) =>
+    html`<button class=${isFirst ? 'btn first' : 'btn'} name="_action" value=${action}>${label}</button>`;
+  const form = html`<form method="post" class="fields">
+    ${hidden(asked, 'preview', look && { seen: digestOf(given) })}${fields}${textPart(kind, given)}
+    <div class="row">${look?.label && button('import', look.label, true)}
+      ${button('preview', look ? 'Look again' : 'Show what would change', !look?.label)}</div>
+  </form>`;
+  const body = together(above, look?.report, form);
   return { title, body, command, ...(request !== undefined && { request }) };
 }
 

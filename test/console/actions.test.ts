@@ -60,7 +60,7 @@ async function act(url: string, action: string, fields: Record<string, string> =
 /** Fields of a question that asks for a name. */
 const typed = (name: string) => ({ typed: name });
 
-const looks = ['preview'];
+const looks = ['preview', 'count'];
 const idIn = (to: string) => to.split('/').at(-1) ?? '';
 
 describe('an action of the console', () => {
@@ -177,7 +177,9 @@ describe('an action of the console', () => {
       includeTags: 'run',
       unsubscribeGroupId: 'everybody',
     };
+    await act('/console/campaigns/new', 'count', fields);
     const { to } = await act('/console/campaigns/new', 'make', fields);
+    await act(to, 'count', fields);
     await act(to, 'change', { ...fields, name: 'Sale 2' });
     expect(await api('GET', `/v1/campaigns/${idIn(to)}`)).toMatchObject({ name: 'Sale 2' });
     await act(to, 'test', { to: 'inbox@sandbox.test' });

@@ -47,7 +47,7 @@ interface Other {
 
 /**
  * Draws a form that posts an action with these fields. `others` are further buttons that post the
- * same fields; `primary` is the main button in place of that of the action.
+ * same fields.
  */
 export function form(
   asked: Asked,
@@ -55,16 +55,12 @@ export function form(
   label: string,
   fields: Part,
   others: readonly Other[] = [],
-  primary?: Other,
 ): Part {
-  const first = primary
-    ? html`<button class="btn first" name="_action" value=${primary.action}>${primary.label}</button><button class="btn" name="_action" value=${action}>${label}</button>`
-    : html`<button class="btn first">${label}</button>`;
   return html`<form method="post" class="fields">
     ${hidden(asked, action)}
     ${seenField(asked, action, fields)}
     ${fields}
-    <div class="row">${first}
+    <div class="row"><button class="btn first">${label}</button>
       ${others.map((other) => html`<button class="btn" name="_action" value=${other.action}>${other.label}</button>`)}</div>
   </form>`;
 }
