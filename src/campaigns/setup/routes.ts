@@ -17,6 +17,7 @@ import {
 import { estimateAudience, estimateCampaign } from './estimate.ts';
 import { renderCampaign, testCampaign } from './previews.ts';
 import { listRecipients } from './recipients.ts';
+import { seeResults } from './results.ts';
 import {
   createRunInput,
   decideRunInput,
@@ -257,8 +258,17 @@ export const audienceRoutes = {
   }),
 };
 
-/** Runs for pages of messages, which have the id of a run alone. */
+/** Runs for pages of the console. */
 export const campaignRunDesk = {
+  /** Tells the results of a run by receiver and by link. */
+  results: internalRoute({
+    name: 'campaign-runs/results',
+    permission: 'campaigns:read',
+    query: runPath,
+    run: (app, { caller, query: { id, runId } }) =>
+      seeResults(app, caller, { campaignId: id, runId }),
+  }),
+  /** Finds a run for the page of a message, which has the id of the run alone. */
   find: internalRoute({
     name: 'campaign-runs/find',
     permission: 'campaigns:read',

@@ -72,6 +72,11 @@ export const copyLinks = own.run((db, from: string, to: string) =>
     .onConflict((conflict) => conflict.columns(['content_id', 'link']).doNothing()),
 );
 
+/** Finds the targets of the links of a content, in the order of their numbers. */
+export const findContentUrls = own.all((db, contentId: string) =>
+  db.selectFrom('content_links').select('url').where('content_id', '=', contentId).orderBy('link'),
+);
+
 /** Finds the target of a link. */
 export const findLinkUrl = own.first(
   (db, contentId: string, link: number) =>

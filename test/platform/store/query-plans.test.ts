@@ -8,6 +8,7 @@ import type { ZodObject } from 'zod';
 import { routes } from '../../../daemon/http/routes.ts';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
 import { holdServiceOrganization } from '../../../src/access/organizations/service-organization.ts';
+import { campaignRunDesk } from '../../../src/campaigns/setup/routes.ts';
 import { cursorAfter } from '../../../src/core/api/cursor.ts';
 import type { Route } from '../../../src/core/api/route.ts';
 import { recordTimeline } from '../../../src/history/events/record.ts';
@@ -631,6 +632,25 @@ describe.each(bothStores)('the query plans on %s', (store) => {
     const { organizationId } = world.own;
     queries.take();
     await askRoute({ app }, { ...operator, organizationId }, searchRoutes.find, { query: { q } });
+    await expectNoScan(queries.take());
+  });
+
+  it('of the results of a run scan no growing table', async () => {
+    const { app, operator } = world.test;
+    const { organizationId, shared } = world.own;
+    const { runId } = runOf(world.own, null);
+    const values = sql`${runId}, ${shared.contact}, 'dispatched', ${shared.message}, 1, 1`;
+    await app.store.write((trx) =>
+      sql`insert into campaign_recipients
+        (run_id, contact_id, outcome, message_id, created_at, clicked_at) values (${values})`.execute(
+        trx,
+      ),
+    );
+    const caller = { ...operator, organizationId };
+    const query = { id: shared.runningCampaign, runId };
+    queries.take();
+    const found = await askRoute({ app }, caller, campaignRunDesk.results, { query });
+    expect(found.people).toBe(1);
     await expectNoScan(queries.take());
   });
 

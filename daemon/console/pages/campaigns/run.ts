@@ -20,6 +20,7 @@ import { mailCard } from '../messages/preview.ts';
 import { latestRuns, ofDelivered } from './latest-runs.ts';
 import { bouncesOf, findingOn } from './run-finding.ts';
 import { exportPage, peopleCard } from './run-people.ts';
+import { resultCards } from './run-results.ts';
 
 const isKnown = ({ status }: RunSummary) => runStatuses.includes(status);
 const stopped = new Set(['paused', 'held']);
@@ -207,14 +208,15 @@ async function show(asked: Asked): Promise<View> {
     ask(campaignRunRoutes.get, { params }),
     ask(campaignRoutes.get, { params: { id: params['id'] } }),
   ]);
-  const [people, before, found, hasQueued] = await Promise.all([
+  const checked = run.dispatchedCount + run.skippedCount + run.failedCount;
+  const total = Math.max(run.totalRecipients, checked);
+  const [people, before, found, hasQueued, results] = await Promise.all([
     peopleCard(asked, run),
     runBefore(asked, run),
     finding(asked, run),
     hasQueuedMail(asked, run),
+    resultCards(asked, checked),
   ]);
-  const checked = run.dispatchedCount + run.skippedCount + run.failedCount;
-  const total = Math.max(run.totalRecipients, checked);
   const { stats, startedAt, scheduledFor, createdAt, actorEmail } = run;
   const facts = [
     before && `Compared with ${before.name}`,
@@ -237,6 +239,7 @@ async function show(asked: Asked): Promise<View> {
         html`<p><label>${counted(checked)} of ${counted(total)} checked <progress max=${Math.max(1, total)} value=${checked}></progress></label></p>`,
       resuming(asked, run),
       html`<section class="card" aria-label="Result"><ul class="funnel">${stagesOf(run, before?.run ?? null).map(stagePart)}</ul><p class="pager">${facts.join(' · ')}</p></section>`,
+      results,
       html`<div class="grid two">${people.card}${await mailOf(asked, people.firstMessage)}</div>`,
     ),
     command: `svc campaigns recipients ${params['runId']}`,
