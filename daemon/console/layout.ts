@@ -51,10 +51,10 @@ function areaOf({ groups, settings }: Navigation, here: string): Area | undefine
 }
 
 function areaLink(area: Area, current: Area | undefined): Part {
-  const { label, icon: shape, places, waiting } = area;
+  const { label, icon: shape, places, waiting, unread } = area;
   const here = area === current ? 'page' : undefined;
   return html`<li><a href=${`/console${places[0]?.path}`} aria-current=${here}>${icon(shape)} <span>${label}</span>
-    ${waiting && html`<span class="n hot">${waiting}<span class="sr"> waiting</span></span>`}</a></li>`;
+    ${waiting && html`<span class="n hot">${waiting}<span class="sr"> waiting</span></span>`}${unread && html`<span class="n">${unread}<span class="sr"> unread</span></span>`}</a></li>`;
 }
 
 function groupOf({ title, areas }: Group, current: Area | undefined): Part {

@@ -2,6 +2,7 @@
 // opens from the navigation, all further pages from a row of tabs.
 import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
+import { unreadThreads } from '../../src/inbox/threads/routes.ts';
 import { orNone } from './api.ts';
 import type { Asked, Page } from './page.ts';
 import type { IconName } from './parts/icon.ts';
@@ -17,6 +18,8 @@ export interface Area {
   places: readonly Place[];
   /** Number of tasks for a person. */
   waiting?: string | undefined;
+  /** Number of unread threads. */
+  unread?: string | undefined;
 }
 
 export interface Group {
@@ -83,6 +86,11 @@ const settings = area(
   '/changes = Changes',
 );
 
+const mostUnread = 99;
+
+const unreadWords = (count: number) =>
+  count === 0 ? undefined : count > mostUnread ? `${mostUnread}+` : `${count}`;
+
 const mostMailboxes = 8;
 const mostCounted = 10;
 
@@ -102,15 +110,21 @@ function seen(pages: readonly Page[], { may }: Asked, { places, ...own }: Area):
 
 const present = (areas: readonly (Area | null)[]) => areas.filter((one) => one !== null);
 
-/** Returns the mailboxes of a session as areas. */
+/** Returns the mailboxes of a session as areas, with the unread threads of their inboxes. */
 async function mailboxes({ ask }: Asked): Promise<Area[]> {
   const found = await orNone(true, () =>
     ask(mailboxRoutes.list, { query: { limit: mostMailboxes } }),
   );
-  return (found?.items ?? []).map(({ id, slug, displayName }) => ({
+  const boxes = found?.items ?? [];
+  const mailboxIds = boxes.map(({ id }) => id);
+  const counts = await orNone(boxes.length > 0, () =>
+    ask(unreadThreads, { query: { mailboxIds } }),
+  );
+  return boxes.map(({ id, slug, displayName }) => ({
     label: displayName || slug,
     icon: 'inbox',
     places: [{ path: `/mailboxes/${id}`, label: displayName || slug }],
+    unread: unreadWords(counts?.get(id) ?? 0),
   }));
 }
 

@@ -97,7 +97,7 @@ async function readFiles() {
 
 attach?.querySelector('input').addEventListener('change', () => void readFiles());
 
-// An opened thread is read. Its answer is the page as it is then: list and tools are taken from it.
+// An opened thread is read. List, tools and areas are taken from the answer, a page.
 const opened = document.querySelector('form[data-opens]');
 
 async function read() {
@@ -105,7 +105,7 @@ async function read() {
   const answer = await fetch(location.href, { method: 'POST', body });
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  for (const part of ['.list', '.tools']) {
+  for (const part of ['.list', '.tools', '.side']) {
     const next = page.querySelector(part);
     if (next) document.querySelector(part)?.replaceWith(next);
   }

@@ -4,6 +4,7 @@
 // labelled threads have separate indexes.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../../core/api/cursor.ts';
+import { ofMailboxThat } from '../../identity/mailboxes/queries.ts';
 import { amongOf, type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { mergedRanges } from '../../platform/store/rows/merged-ranges.ts';
 import type { Folder } from './folders.ts';
@@ -164,6 +165,34 @@ export async function countBefore(db: Db, { thread_id, at, message_id }: ThreadM
     .where(sql<SqlBool>`(at, message_id) < (${at}, ${message_id})`)
     .executeTakeFirstOrThrow();
   return Number(count);
+}
+
+/**
+ * Returns up to `most` unread threads in the inbox of each mailbox that are not snoozed, as the id
+ * of the mailbox. `reach` is a condition on a mailbox.
+ */
+export async function selectUnread(
+  db: Db,
+  mailboxIds: readonly string[],
+  {
+    organizationId,
+    reach,
+    now,
+    most,
+  }: { organizationId: string; reach: RawBuilder<boolean>; now: number; most: number },
+): Promise<string[]> {
+  if (mailboxIds.length === 0) return [];
+  const ranges = mailboxIds.map((mailboxId) => {
+    const unread = { mailboxId, folders: ['inbox' as const], unread: true, snoozed: false, now };
+    const order = sql`order by at desc, id desc`;
+    const found = mergedRanges(db, shelves(unread, null), order, { limit: most, offset: 0 });
+    return sql`select cast(${mailboxId} as text) as mailbox_id from (${found}) unread`;
+  });
+  const own = sql<boolean>`${reach} and organization_id = ${organizationId}`;
+  const { rows } = await sql<{ id: string }>`
+    select mailbox_id as id from (${sql.join(ranges, sql` union all `)}) boxes
+    where ${ofMailboxThat('boxes.mailbox_id', own)}`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** A thread with the message that matched the search. */

@@ -1,4 +1,5 @@
 // The HTTP operations on the threads of a mailbox (specification 4.4).
+import { z } from 'zod';
 import { area } from '../../core/api/area.ts';
 import { fileOutput } from '../../core/api/file-schema.ts';
 import { cursorPageOf } from '../../core/api/pagination.ts';
@@ -33,7 +34,7 @@ import {
   updateNoteInput,
   updateThreadInput,
 } from './schema.ts';
-import { deleteThread, getThread, listThreads, updateThread } from './threads.ts';
+import { deleteThread, getThread, listThreads, unreadOf, updateThread } from './threads.ts';
 
 const at = area('mailboxes');
 const threadsPath = '/v1/mailboxes/{id}/threads';
@@ -49,6 +50,15 @@ export const latestMessages = internalRoute({
   params,
   run: (app, { caller, params: { id, threadId } }) =>
     latestThreadMessages(app, caller, id, threadId, mostLatest),
+});
+
+/** The unread threads in the inboxes of mailboxes, for the navigation of the console. */
+export const unreadThreads = internalRoute({
+  name: 'unreadThreads',
+  // A key that is bound to mailboxes reads the counts of these.
+  permission: 'any',
+  query: z.strictObject({ mailboxIds: z.array(z.string().max(40)).max(20) }),
+  run: (app, { caller, query: { mailboxIds } }) => unreadOf(app, caller, mailboxIds),
 });
 
 export const threadRoutes = {

@@ -1,5 +1,7 @@
 // Threads of a mailbox (specification 4.4): read, list, change, delete. take-in.ts and sent.ts add
 // mail to threads; docs/making/states.md shows the moves between folders.
+
+import { refusedPermission } from '../../access/keys/constraints.ts';
 import { type CursorPage, cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -7,6 +9,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';
 import { record } from '../../history/events/record.ts';
+import { reachOf } from '../../identity/mailboxes/bound-keys.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
@@ -18,7 +21,7 @@ import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { storeAction } from '../approvals/actions.ts';
 import { listedFolders, unlistedFolders } from './folders.ts';
 import { indexWaiting } from './indexer.ts';
-import { listThreadIds, type ThreadFilter } from './list-queries.ts';
+import { listThreadIds, selectUnread, type ThreadFilter } from './list-queries.ts';
 import { findLabels } from './marks/label-queries.ts';
 import {
   findDrafted,
@@ -127,6 +130,27 @@ function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter
     ...boundsOf(query),
     now: app.clock.now(),
   };
+}
+
+/** Most unread threads of a mailbox that are counted. */
+const mostCounted = 100;
+
+/**
+ * Counts the unread threads in the inboxes of mailboxes that the caller reads, up to 100 each.
+ * @throws ForbiddenError
+ */
+export async function unreadOf(
+  app: App,
+  caller: Caller,
+  mailboxIds: readonly string[],
+): Promise<Map<string, number>> {
+  const refused = refusedPermission(caller, 'mailboxes:read');
+  if (refused) throw refused;
+  const { organizationId } = caller;
+  const reach = reachOf(app, caller);
+  const options = { organizationId, reach, now: app.clock.now(), most: mostCounted };
+  const found = await selectUnread(app.store.db, mailboxIds, options);
+  return new Map([...Map.groupBy(found, (id) => id)].map(([id, { length }]) => [id, length]));
 }
 
 /**

@@ -13,6 +13,7 @@ import { cursorAfter } from '../../../src/core/api/cursor.ts';
 import type { Route } from '../../../src/core/api/route.ts';
 import { recordTimeline } from '../../../src/history/events/record.ts';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
+import { unreadThreads } from '../../../src/inbox/threads/routes.ts';
 import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
 import { getEmailProjection } from '../../../src/outbound/messages/lists/email-projection.ts';
 import { createSearchFiller } from '../../../src/outbound/messages/lists/search.ts';
@@ -632,6 +633,15 @@ describe.each(bothStores)('the query plans on %s', (store) => {
     const { organizationId } = world.own;
     queries.take();
     await askRoute({ app }, { ...operator, organizationId }, searchRoutes.find, { query: { q } });
+    await expectNoScan(queries.take());
+  });
+
+  it('of unread threads scan no growing table', async () => {
+    const { app, operator } = world.test;
+    const { organizationId, shared } = world.own;
+    const query = { mailboxIds: [shared.mailbox, 'mbx_00000000000000000000'] };
+    queries.take();
+    await askRoute({ app }, { ...operator, organizationId }, unreadThreads, { query });
     await expectNoScan(queries.take());
   });
 

@@ -154,7 +154,7 @@ export const contactImport = importPage({
   needs: 'contacts:write',
   command: 'svc contacts import contacts.csv --dry-run',
   request: 'POST /v1/contacts/import',
-  label: 'Text of a CSV file',
+  label: 'Or the text of a CSV file',
   hint: 'The first line names the columns: address, name, tags and others.',
   async prepare(asked, given) {
     const hasFile = Boolean(given['file']);
