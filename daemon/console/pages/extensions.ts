@@ -1,12 +1,13 @@
 // Installations of extensions: their grants in words, and upgrades with the changed grants first.
 // extension-install.ts installs an extension.
-import { type Doorway, sendModes } from '../../../src/core/api/route.ts';
+import { sendModes } from '../../../src/core/api/route.ts';
 import { installationStatuses } from '../../../src/extensions/installation-queries.ts';
 import { installationRoutes } from '../../../src/extensions/installation-routes.ts';
 import type { Installation } from '../../../src/extensions/installation-schema.ts';
 import { extensionRoutes } from '../../../src/extensions/routes.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Action, Asked, Form, Page, View } from '../page.ts';
+import type { Asked, Form, Page, View } from '../page.ts';
+import { calls } from '../parts/calls.ts';
 import { confirmed } from '../parts/confirm.ts';
 import { facts } from '../parts/facts.ts';
 import { filters } from '../parts/filter-row.ts';
@@ -154,15 +155,6 @@ async function preview(asked: Asked, { version = '' }: Form): Promise<View> {
   return { title: 'Upgrade', body, request: `POST ${pathOf(asked)}/upgrade` };
 }
 
-const act = (way: Doorway, bodyOf?: (given: Form) => object, asks?: string): Action => ({
-  needs: 'extensions:write',
-  ...(asks !== undefined && { asks }),
-  async run({ ask, params }, given) {
-    await ask(way, { params, body: bodyOf?.(given) });
-    return `/console/extensions/${params['id']}`;
-  },
-});
-
 export const extensionPages: readonly Page[] = [
   { path: '/extensions', needs: 'extensions:read', show: list },
   installPage,
@@ -171,13 +163,12 @@ export const extensionPages: readonly Page[] = [
     needs: 'extensions:read',
     show: one,
     actions: {
-      disable: act(installationRoutes.disable),
-      enable: act(installationRoutes.enable, undefined, 'enable this extension'),
-      change: act(
-        installationRoutes.update,
-        ({ sendMode }) => (sendMode ? { sendMode } : {}),
-        'change this extension',
-      ),
+      disable: calls(installationRoutes.disable),
+      enable: calls(installationRoutes.enable, { asks: 'enable this extension' }),
+      change: calls(installationRoutes.update, {
+        asks: 'change this extension',
+        body: ({ sendMode }) => (sendMode ? { sendMode } : {}),
+      }),
       rotate: {
         needs: 'extensions:write',
         asks: 'make new credentials',
@@ -186,23 +177,19 @@ export const extensionPages: readonly Page[] = [
           credentials(await ask(installationRoutes.rotate, { params })),
       },
       preview: { needs: 'extensions:write', run: preview },
-      upgrade: act(
-        installationRoutes.upgrade,
-        ({ from, to, grants }) => ({
+      upgrade: calls(installationRoutes.upgrade, {
+        asks: 'upgrade this extension',
+        body: ({ from, to, grants }) => ({
           version: to,
           expectedVersion: from,
           acceptPermissions: namesIn(grants),
         }),
-        'upgrade this extension',
-      ),
-      uninstall: {
-        needs: 'extensions:delete',
+      }),
+      uninstall: calls(installationRoutes.delete, {
         destroys: true,
-        async run({ ask, params }) {
-          await ask(installationRoutes.delete, { params });
-          return { to: '/console/extensions', said: 'The extension is uninstalled.' };
-        },
-      },
+        to: '/extensions',
+        said: 'The extension is uninstalled.',
+      }),
     },
   },
 ];

@@ -7,6 +7,7 @@ import type { KeyConstraints } from '../../../src/core/api/route.ts';
 import type { Role } from '../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Done, Form, Page, View } from '../page.ts';
+import { calls } from '../parts/calls.ts';
 import { card } from '../parts/card.ts';
 import { confirmed } from '../parts/confirm.ts';
 import { facts, inWords } from '../parts/facts.ts';
@@ -214,20 +215,14 @@ export const keyPages: readonly Page[] = [
     needs: 'keys:read',
     show: one,
     actions: {
-      change: {
-        needs: 'keys:write',
+      change: calls(keyRoutes.update, {
         asks: 'change this key',
-        run: async ({ ask, params, path }, given) => {
-          const { name = '', description = '' } = given;
-          const body = {
-            name: name.trim() || null,
-            description: description.trim() || null,
-            constraints: constraintsIn(given),
-          };
-          await ask(keyRoutes.update, { params, body });
-          return `/console${path}`;
-        },
-      },
+        body: (given) => ({
+          name: given['name']?.trim() || null,
+          description: given['description']?.trim() || null,
+          constraints: constraintsIn(given),
+        }),
+      }),
       rotate: {
         needs: 'keys:write',
         asks: 'rotate this key',
@@ -237,15 +232,12 @@ export const keyPages: readonly Page[] = [
           return once(await ask(keyRoutes.rotate, { params, body }));
         },
       },
-      revoke: {
-        needs: 'keys:delete',
+      revoke: calls(keyRoutes.revoke, {
         asks: 'revoke this key',
         destroys: true,
-        async run({ ask, params }) {
-          await ask(keyRoutes.revoke, { params });
-          return { to: '/console/keys', said: 'The key is revoked.' };
-        },
-      },
+        to: '/keys',
+        said: 'The key is revoked.',
+      }),
     },
   },
 ];

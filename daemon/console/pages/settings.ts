@@ -6,6 +6,7 @@ import { providerName } from '../../../src/core/config/console.ts';
 import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
+import { calls } from '../parts/calls.ts';
 import { card } from '../parts/card.ts';
 import { facts } from '../parts/facts.ts';
 import { button, field, form } from '../parts/form.ts';
@@ -98,14 +99,9 @@ export const settingsPages: readonly Page[] = [
           return '/console/organization';
         },
       },
-      change: {
-        needs: 'operator',
-        async run({ ask }, { name = '', timezone = '' }) {
-          const body = { name: name.trim(), timezone: timezone.trim() };
-          await ask(organizationDesk.update, { body });
-          return '/console/organization';
-        },
-      },
+      change: calls(organizationDesk.update, {
+        body: ({ name = '', timezone = '' }) => ({ name: name.trim(), timezone: timezone.trim() }),
+      }),
     },
   },
 ];

@@ -1,9 +1,9 @@
 // The tracking host of a domain, with the state of the certificate.
-import type { Doorway } from '../../../../src/core/api/route.ts';
 import { customTrackingRoutes } from '../../../../src/outbound/tracking/custom/routes.ts';
 import type { CustomTracking } from '../../../../src/outbound/tracking/custom/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked } from '../../page.ts';
+import { calls } from '../../parts/calls.ts';
 import { facts } from '../../parts/facts.ts';
 import { button, field, form } from '../../parts/form.ts';
 import { emptyState } from '../../parts/table.ts';
@@ -55,22 +55,10 @@ export function trackingPart(asked: Asked, tracking: CustomTracking | null): Par
   );
 }
 
-const act = (way: Doorway): Action => ({
-  needs: 'tracking:write',
-  async run({ ask, params, path }) {
-    await ask(way, { params });
-    return `/console${path}`;
-  },
-});
-
 export const trackingActions: Readonly<Record<string, Action>> = {
-  enableTracking: {
-    needs: 'tracking:write',
-    async run({ ask, params, path }, { label = '' }) {
-      await ask(customTrackingRoutes.enable, { params, body: { label: label.trim() } });
-      return `/console${path}`;
-    },
-  },
-  disableTracking: act(customTrackingRoutes.disable),
-  recheckTracking: act(customTrackingRoutes.recheck),
+  enableTracking: calls(customTrackingRoutes.enable, {
+    body: ({ label = '' }) => ({ label: label.trim() }),
+  }),
+  disableTracking: calls(customTrackingRoutes.disable),
+  recheckTracking: calls(customTrackingRoutes.recheck),
 };

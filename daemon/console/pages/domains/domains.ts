@@ -1,6 +1,3 @@
-// Sending domains: the records still to publish, a link for whoever keeps the DNS, and all settings
-// of a domain folded below.
-import type { Doorway } from '../../../../src/core/api/route.ts';
 import { dnsForms, dnsText } from '../../../../src/identity/domains/dns-forms.ts';
 import type { DomainLink } from '../../../../src/identity/domains/links.ts';
 import { domainLinkRoutes, domainRoutes } from '../../../../src/identity/domains/routes.ts';
@@ -11,6 +8,7 @@ import { urlAt } from '../../../../src/platform/net/network-address.ts';
 import { type Download, orNone, Refusal } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
+import { calls } from '../../parts/calls.ts';
 import { card, folded } from '../../parts/card.ts';
 import { confirmed, requireTyped } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
@@ -199,11 +197,6 @@ async function recordsAs({ ask, params: { id, form: wanted } }: Asked): Promise<
   };
 }
 
-const act = (way: Doorway) => async (asked: Asked) => {
-  await asked.ask(way, { params: asked.params });
-  return ownPath(asked);
-};
-
 export const domainPages: readonly Page[] = [
   {
     path: '/domains',
@@ -233,8 +226,8 @@ export const domainPages: readonly Page[] = [
     actions: {
       ...warmingActions,
       ...trackingActions,
-      verify: { needs: 'domains:write', run: act(domainRoutes.verify) },
-      rotate: { needs: 'domains:write', run: act(domainRoutes.rotateDkim) },
+      verify: calls(domainRoutes.verify),
+      rotate: calls(domainRoutes.rotateDkim),
       makeLink: {
         needs: 'domains:write',
         async run(asked) {
@@ -248,13 +241,7 @@ export const domainPages: readonly Page[] = [
           return { to: ownPath(asked), secret: { title: 'The link, shown once', fields } };
         },
       },
-      endLink: {
-        needs: 'domains:write',
-        async run(asked) {
-          await asked.ask(domainLinkRoutes.end, { params: asked.params, body: {} });
-          return { to: ownPath(asked), said: 'The link ended.' };
-        },
-      },
+      endLink: calls(domainLinkRoutes.end, { body: () => ({}), said: 'The link ended.' }),
       delete: {
         needs: 'domains:delete',
         asks: 'delete this domain',

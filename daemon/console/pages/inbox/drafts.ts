@@ -5,6 +5,7 @@ import { Refusal } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import { drawMail, framedHtml } from '../../mail-picture.ts';
 import type { Asked, Done, Form, Page, View } from '../../page.ts';
+import { calls } from '../../parts/calls.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
 import { addressesIn, changedText, field, form } from '../../parts/form.ts';
@@ -202,14 +203,10 @@ export const draftPages: readonly Page[] = [
         },
       },
       send: { needs: 'mailboxes:send', run: sendKept },
-      delete: {
-        needs: 'mailboxes:delete',
+      delete: calls(answeringRoutes.deleteDraft, {
         destroys: true,
-        async run(asked) {
-          await asked.ask(answeringRoutes.deleteDraft, { params: asked.params });
-          return `/console${ownPath(asked)}/drafts`;
-        },
-      },
+        to: (asked) => `${ownPath(asked)}/drafts`,
+      }),
     },
   },
   {

@@ -7,6 +7,7 @@ import type { ContactGroup } from '../../../../src/people/contacts/groups/schema
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Form, Page, View } from '../../page.ts';
+import { calls } from '../../parts/calls.ts';
 import { card, folded, foldedCard } from '../../parts/card.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { addressesIn, button, choice, field, form, jsonIn } from '../../parts/form.ts';
@@ -74,13 +75,12 @@ function bodyOf(given: Form): object {
   };
 }
 
-async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function list(asked: Asked): Promise<View> {
   const { ask, query, may } = asked;
   const [groups, unsubscribing] = await Promise.all([
     ask(contactGroupRoutes.list, { query: { page: query['page'] } }),
     ask(unsubscribeGroupRoutes.list, { query: { limit: 100 } }),
   ]);
-  const isAgain = given['_action'] === 'make';
   const rows = table(
     asked,
     groups,
@@ -101,37 +101,33 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   );
   const making =
     may('contacts:write') &&
-    html`<details open=${isAgain}><summary>Make a group</summary>${form(asked, 'make', 'Make the group', html`${fieldsOf(isAgain ? given : {}, 'rows')}<p class="soft">Without a condition, you add the members.</p>`)}</details>`;
+    html`<details><summary>Make a group</summary>${form(asked, 'make', 'Make the group', html`${fieldsOf({}, 'rows')}<p class="soft">Without a condition, you add the members.</p>`)}</details>`;
   return {
     title: 'Groups & consent',
     body: together(
-      problem,
       card('Groups', together(rows, making)),
-      unsubscribeTable(asked, unsubscribing.items, given),
+      unsubscribeTable(asked, unsubscribing.items),
     ),
     command: 'svc groups list',
     request: 'GET /v1/contact-groups',
   };
 }
 
-function changing(asked: Asked, group: Group, given: Form): Part {
+function changing(asked: Asked, group: Group): Part {
   if (!asked.may('contacts:write')) return null;
-  const isAgain = given['_action'] === 'change';
   const rows = group.query === null ? null : rowsOf(group.query as ContactQuery);
   const conditions = group.query === null ? 'none' : rows ? 'rows' : 'json';
-  const values: Form = isAgain
-    ? given
-    : {
-        name: group.name,
-        description: group.description ?? '',
-        ...(rows ? formOfRows(rows) : { query: JSON.stringify(group.query, null, 2) }),
-      };
+  const values: Form = {
+    name: group.name,
+    description: group.description ?? '',
+    ...(rows ? formOfRows(rows) : { query: JSON.stringify(group.query, null, 2) }),
+  };
   const fields = form(asked, 'change', 'Save', fieldsOf(values, conditions));
   if (group.query !== null) return card('Who belongs to it', fields);
-  return foldedCard('Change', fields, 'name, description', isAgain);
+  return foldedCard('Change', fields, 'name, description');
 }
 
-async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function one(asked: Asked): Promise<View> {
   const { ask, may, query, params } = asked;
   const [group, members] = await Promise.all([
     ask(contactGroupRoutes.get, { params }),
@@ -158,8 +154,7 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
         goes: 'Its members stay contacts. Campaigns that choose it choose nobody by it any more.',
       }),
     body: together(
-      problem,
-      !byHand && changing(asked, group, given),
+      !byHand && changing(asked, group),
       card(
         'Members',
         together(
@@ -167,7 +162,7 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
           table(asked, members, columns, emptyState('It has no members yet.')),
         ),
       ),
-      byHand && changing(asked, group, given),
+      byHand && changing(asked, group),
     ),
     command: `svc groups members ${params['id']}`,
     request: `GET /v1/contact-groups/${params['id']}/members`,
@@ -189,7 +184,7 @@ export const groupPages: readonly Page[] = [
   {
     path: '/groups',
     needs: 'contacts:read',
-    show: (asked) => list(asked, {}),
+    show: list,
     actions: {
       make: {
         needs: 'contacts:write',
@@ -204,25 +199,16 @@ export const groupPages: readonly Page[] = [
   {
     path: '/groups/:id',
     needs: 'contacts:read',
-    show: (asked) => one(asked, {}),
+    show: one,
     actions: {
       add: members('add'),
       remove: members('remove'),
-      change: {
-        needs: 'contacts:write',
-        run: async ({ ask, params, path }, given) => {
-          await ask(contactGroupRoutes.update, { params, body: bodyOf(given) });
-          return { to: `/console${path}`, said: 'Saved.' };
-        },
-      },
-      delete: {
-        needs: 'contacts:delete',
+      change: calls(contactGroupRoutes.update, { body: bodyOf, said: 'Saved.' }),
+      delete: calls(contactGroupRoutes.delete, {
         destroys: true,
-        async run({ ask, params }) {
-          await ask(contactGroupRoutes.delete, { params });
-          return { to: '/console/groups', said: 'The group is deleted.' };
-        },
-      },
+        to: '/groups',
+        said: 'The group is deleted.',
+      }),
     },
   },
   ...unsubscribePages,

@@ -8,7 +8,8 @@ import type { Member } from '../../../../src/access/members/schema.ts';
 import { providerName } from '../../../../src/core/config/console.ts';
 import { roles } from '../../../../src/core/config/roles.ts';
 import { html, type Part, together } from '../../html.ts';
-import type { Action, Asked, Form, Page, View } from '../../page.ts';
+import type { Asked, Form, Page, View } from '../../page.ts';
+import { calls } from '../../parts/calls.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
 import { button, check, choice, field, form } from '../../parts/form.ts';
@@ -34,7 +35,7 @@ const ways = ({ config }: Asked, { signIn: { link: isLink, passkey, provider } }
     .filter(Boolean)
     .join(', ') || '–';
 
-async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function list(asked: Asked): Promise<View> {
   const { ask, query, may } = asked;
   const found = await ask(memberRoutes.list, { query: { page: query['page'] } });
   const shown = table(
@@ -51,10 +52,9 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
     'There is no member yet. Keys and "svc open" work without members.',
   );
   const body = together(
-    problem,
     shown,
     await hints(asked, found.items),
-    may('members:write') && inviting(asked, given),
+    may('members:write') && inviting(asked),
   );
   return { title: 'People', body, command: 'svc members list', request: 'GET /v1/members' };
 }
@@ -90,7 +90,7 @@ function namesOf(members: readonly Member[]): string {
   return names.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-function inviting(asked: Asked, given: Form): Part {
+function inviting(asked: Asked): Part {
   const described = Object.entries(roleWords).map(
     ([role, words]) => html`<div><dt>${role}</dt><dd>${words}</dd></div>`,
   );
@@ -101,21 +101,20 @@ function inviting(asked: Asked, given: Form): Part {
       'invite',
       'Invite',
       html`
-      ${field({ name: 'email', label: 'Mail address', type: 'email', value: given['email'], isRequired: true })}
-      ${choice({ name: 'role', label: 'Role', options: roles, value: given['role'] ?? 'viewer', empty: 'choose one' })}
-      ${field({ name: 'name', label: 'Name', value: given['name'], hint: 'May stay empty' })}
+      ${field({ name: 'email', label: 'Mail address', type: 'email', isRequired: true })}
+      ${choice({ name: 'role', label: 'Role', options: roles, value: 'viewer', empty: 'choose one' })}
+      ${field({ name: 'name', label: 'Name', hint: 'May stay empty' })}
       <details><summary>What may each role do?</summary><dl class="facts">${described}</dl></details>
     `,
     ),
   );
 }
 
-async function one(asked: Asked, problem: Part = null): Promise<View> {
+async function one(asked: Asked): Promise<View> {
   const { ask, params, may } = asked;
   const member = await ask(memberRoutes.get, { params });
   const { status, name, email } = member;
   const body = together(
-    problem,
     html`<p>${state(status)} ${email}</p>`,
     facts({ ...member, ways: ways(asked, member) }, [
       ['Role', 'role'],
@@ -182,23 +181,15 @@ async function removing(asked: Asked, { id, name, email }: Member): Promise<Part
   );
 }
 
-const back = ({ params }: Asked) => `/console/people/${params['id']}`;
-
 /** Returns an action that changes the member. */
-const change = (asks: string, bodyOf: (given: Form) => object): Action => ({
-  needs: 'members:write',
-  asks: asks,
-  run: async (asked, given) => {
-    await asked.ask(memberRoutes.update, { params: asked.params, body: bodyOf(given) });
-    return back(asked);
-  },
-});
+const change = (asks: string, body: (given: Form) => object) =>
+  calls(memberRoutes.update, { asks, body });
 
 export const memberPages: readonly Page[] = [
   {
     path: '/people',
     needs: 'members:read',
-    show: (asked) => list(asked, {}),
+    show: list,
     actions: {
       invite: {
         needs: 'members:write',
@@ -214,19 +205,12 @@ export const memberPages: readonly Page[] = [
   {
     path: '/people/:id',
     needs: 'members:read',
-    show: (asked) => one(asked),
+    show: one,
     actions: {
       rename: change('rename this member', ({ name = '' }) => ({ name: name.trim() || null })),
       role: change('change this role', ({ role }) => ({ role })),
       status: change('change this member', ({ status }) => ({ status })),
-      resend: {
-        needs: 'members:write',
-        asks: 'invite this person again',
-        run: async (asked) => {
-          await asked.ask(memberRoutes.resend, { params: asked.params });
-          return back(asked);
-        },
-      },
+      resend: calls(memberRoutes.resend, { asks: 'invite this person again' }),
       remove: {
         needs: 'members:delete',
         asks: 'remove this person',

@@ -7,6 +7,7 @@ import type { AddResult, Member } from '../../../../src/consent/opt-in/schema.ts
 import type { UnsubscribeGroup } from '../../../../src/people/unsubscribe-groups/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Done, Form, Page, View } from '../../page.ts';
+import { calls } from '../../parts/calls.ts';
 import { card, foldedCard } from '../../parts/card.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
@@ -44,12 +45,7 @@ const bodyOf = ({ name = '', description = '', ...given }: Form) => ({
   confirm: given['confirm'] === '1',
 });
 
-export function unsubscribeTable(
-  asked: Asked,
-  items: readonly UnsubscribeGroup[],
-  given: Form,
-): Part {
-  const isAgain = given['_action'] === 'makeUnsubscribing';
+export function unsubscribeTable(asked: Asked, items: readonly UnsubscribeGroup[]): Part {
   const rows = table<UnsubscribeGroup>(
     asked,
     { items },
@@ -68,7 +64,7 @@ export function unsubscribeTable(
   );
   const making =
     asked.may('contacts:write') &&
-    html`<details open=${isAgain}><summary>Make a list</summary>${form(asked, 'makeUnsubscribing', 'Make the list', fieldsOf(isAgain ? given : {}))}</details>`;
+    html`<details><summary>Make a list</summary>${form(asked, 'makeUnsubscribing', 'Make the list', fieldsOf({}))}</details>`;
   return card('Lists that people can leave', together(rows, making));
 }
 
@@ -129,19 +125,16 @@ async function members(asked: Asked): Promise<Part> {
   );
 }
 
-async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function one(asked: Asked): Promise<View> {
   const { ask, may, params } = asked;
   const group = await ask(unsubscribeGroupRoutes.get, { params });
-  const isAgain = given['_action'] === 'change';
   const { name, description } = group;
-  const values = isAgain
-    ? given
-    : {
-        name,
-        description: description ?? '',
-        public: group.public ? '1' : '',
-        confirm: group.confirm ? '1' : '',
-      };
+  const values = {
+    name,
+    description: description ?? '',
+    public: group.public ? '1' : '',
+    confirm: group.confirm ? '1' : '',
+  };
   const change = form(asked, 'change', 'Save', fieldsOf(values));
   return {
     title: name,
@@ -156,7 +149,6 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
         goes: 'The list goes with its confirmations. Who left it stays blocked for its mail.',
       }),
     body: together(
-      problem,
       card(
         'How people leave it',
         facts(group, [
@@ -165,8 +157,7 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
         ]),
       ),
       group.confirm && (await members(asked)),
-      may('contacts:write') &&
-        foldedCard('Change', change, 'name, description, confirmation', isAgain),
+      may('contacts:write') && foldedCard('Change', change, 'name, description, confirmation'),
       foldedCard('For developers', facts(group, [['Id', 'id']]), 'id'),
     ),
     command: `svc unsubscribe-groups show ${params['id']}`,
@@ -186,32 +177,20 @@ export const unsubscribePages: readonly Page[] = [
   {
     path: '/groups/unsubscribing/:id',
     needs: 'contacts:read',
-    show: (asked) => one(asked, {}),
+    show: one,
     actions: {
       ask: { needs: 'contacts:write', run: invite },
-      remove: {
-        needs: 'contacts:write',
+      remove: calls(memberRoutes.remove, {
         destroys: true,
-        async run({ ask, params, path }, { ids }) {
-          await ask(memberRoutes.remove, { params, body: { contactIds: addressesIn(ids) } });
-          return { to: `/console${path}`, said: 'Removed from the list.' };
-        },
-      },
-      change: {
-        needs: 'contacts:write',
-        run: async ({ ask, params, path }, given) => {
-          await ask(unsubscribeGroupRoutes.update, { params, body: bodyOf(given) });
-          return { to: `/console${path}`, said: 'Saved.' };
-        },
-      },
-      delete: {
-        needs: 'contacts:delete',
+        body: ({ ids }) => ({ contactIds: addressesIn(ids) }),
+        said: 'Removed from the list.',
+      }),
+      change: calls(unsubscribeGroupRoutes.update, { body: bodyOf, said: 'Saved.' }),
+      delete: calls(unsubscribeGroupRoutes.delete, {
         destroys: true,
-        async run({ ask, params }) {
-          await ask(unsubscribeGroupRoutes.delete, { params });
-          return { to: '/console/groups', said: 'The list is deleted.' };
-        },
-      },
+        to: '/groups',
+        said: 'The list is deleted.',
+      }),
     },
   },
 ];
