@@ -6,9 +6,9 @@ import type { AssetUrls } from './assets.ts';
 import { html, inClock, type Part, renderDocument } from './html.ts';
 import { type Area, type Group, isAt, type Navigation, navigationOf } from './navigation.ts';
 import type { Asked, Page, View } from './page.ts';
-import { hidden } from './parts/form.ts';
+import { hidden, posting } from './parts/form.ts';
 import { icon } from './parts/icon.ts';
-import { type Organization, organizationsOf } from './person/person.ts';
+import { type Organization, organizationsOf, switchButton } from './person/person.ts';
 
 /** A page and the parts around the page. */
 interface Framed {
@@ -98,7 +98,7 @@ function nameOf({ caller: { by, keyName } }: Asked): string {
 
 /** Draws the name of the caller with a menu: organizations, the account, the way out. */
 function me({ asked, navigation: { settings }, organizations }: Framed, current?: Area): Part {
-  const { caller, formToken } = asked;
+  const { caller } = asked;
   const { kind } = caller.by;
   const name = nameOf(asked);
   const own =
@@ -107,20 +107,14 @@ function me({ asked, navigation: { settings }, organizations }: Framed, current?
   const setting =
     settings &&
     html` · <a href=${`/console${settings.places[0]?.path}`} aria-current=${here}>Settings</a>`;
-  const other = ({ id, name: called }: Organization) =>
-    html`<form method="post" action="/console/switch">
-      <input type="hidden" name="_form" value=${formToken} /><input type="hidden" name="organization" value=${id} />
-      <button class="btn">${called}</button></form>`;
-  const out = (all: string, label: string) =>
-    html`<form method="post" action="/console/sign-out"><input type="hidden" name="_form" value=${formToken} />
-      <button class="btn" name="all" value=${all}>${label}</button></form>`;
+  const out = (all: string, label: string) => posting(asked, '/sign-out', { all }, label);
   return html`<div class="me"><span class="av s a" aria-hidden="true">${initialOf(name)}</span>
     <div>${own}<small>${caller.roleName}${setting}</small></div>
     <button type="button" class="btn plain" popovertarget="me" aria-label="More of your session">${icon('menu')}</button>
     <div id="me" popover="auto" class="menu">
       ${kind === 'member' && html`<a class="btn" href="/console/account">My account</a>`}
       ${kind === 'operator' && html`<a class="btn" href="/console/become-member">Become a member</a>`}
-      ${organizations.length > 0 && html`<h2>Switch to</h2>${organizations.map(other)}`}
+      ${organizations.length > 0 && html`<h2>Switch to</h2>${organizations.map(({ id, name: called }) => switchButton(asked, id, called))}`}
       <button type="button" class="btn" data-keys="" hidden>Turn single keys off</button>
       ${out('', 'Sign out')}${kind === 'key' && out('1', 'End all sessions of this key')}
     </div></div>`;

@@ -24,8 +24,24 @@ export function hidden(
   action: string,
   fields: Readonly<Record<string, string>> = {},
 ): Part {
-  const named = Object.entries({ _form: formToken, _action: action, ...fields });
-  return named.map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`);
+  return hiddenFields({ _form: formToken, _action: action, ...fields });
+}
+
+const hiddenFields = (fields: Readonly<Record<string, string>>): Part =>
+  Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
+  );
+
+/** Draws a button that posts values to a path below `/console`. */
+export function posting(
+  { formToken }: Pick<Asked, 'formToken'>,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  label: Part,
+  look = '',
+): Part {
+  return html`<form method="post" class="action" action=${`/console${path}`}>
+    ${hiddenFields({ _form: formToken, ...fields })}<button class=${`btn ${look}`.trim()}>${label}</button></form>`;
 }
 
 /** Draws a button that posts an action to the page. */

@@ -25,7 +25,7 @@ import { button, field, form } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
 import { passkeyActions, passkeyPage, passkeys } from './own-passkeys.ts';
-import { noAccount, personOf } from './person.ts';
+import { noAccount, personOf, switchButton } from './person.ts';
 
 const path = '/console/account';
 
@@ -107,15 +107,7 @@ async function organizations(asked: Asked): Promise<Part> {
 function opening(asked: Asked, { status, organization_id }: MemberRow): Part {
   if (organization_id === asked.caller.organizationId) return 'You are here';
   if (status !== 'active') return 'You are disabled there';
-  return switchButton(asked, organization_id);
-}
-
-/** Draws the button that opens another organization in this session. */
-function switchButton({ formToken }: Asked, organizationId: string): Part {
-  return html`<form method="post" action="/console/switch" class="action">
-    <input type="hidden" name="_form" value=${formToken} />
-    <input type="hidden" name="organization" value=${organizationId} />
-    <button class="btn">Switch</button></form>`;
+  return switchButton(asked, organization_id, 'Switch');
 }
 
 async function provider(asked: Asked): Promise<Part> {

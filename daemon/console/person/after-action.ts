@@ -6,6 +6,7 @@ import { root } from '../browser-request.ts';
 import { html } from '../html.ts';
 import type { Asked, Done, View } from '../page.ts';
 import { copy } from '../parts/copy.ts';
+import { posting } from '../parts/form.ts';
 
 /** Keeps the toast and the secret of an action. Returns the path to go on to. */
 export async function goOn(
@@ -21,22 +22,15 @@ export async function goOn(
 }
 
 /** Returns the page of the secret that a query names; null without such a secret. */
-export async function secretIn({
-  app,
-  session,
-  path,
-  query,
-  formToken,
-}: Asked): Promise<View | null> {
+export async function secretIn(asked: Asked): Promise<View | null> {
+  const { app, session, path, query } = asked;
   const { once: id, ...rest } = query;
   const secret = id === undefined ? null : await findSecret(app, session.token, id);
-  if (!secret) return null;
+  if (id === undefined || !secret) return null;
   const next = withQuery(`${root}${path}`, rest);
   const body = html`<section class="card secret"><div class="in">
     <p>This is shown for ten minutes, to you alone, and never again. Keep it now.</p>
     ${secret.fields.map(({ label, value }) => html`<div class="field"><span>${label}</span>${copy(value)}</div>`)}
-    <form method="post" action=${`${root}/seen`}><input type="hidden" name="_form" value=${formToken} />
-      <input type="hidden" name="id" value=${id} /><input type="hidden" name="next" value=${next} />
-      <button class="btn first">I have it</button></form></div></section>`;
+    ${posting(asked, '/seen', { id, next }, 'I have it', 'first')}</div></section>`;
   return { title: secret.title, body };
 }

@@ -25,7 +25,7 @@ import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
 import { Refusal, withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
-import { button, field, form } from '../parts/form.ts';
+import { button, field, form, hidden, posting } from '../parts/form.ts';
 import { time } from '../parts/times.ts';
 import { personOf } from './person.ts';
 
@@ -53,7 +53,7 @@ function typed({ fields }: Waiting): Part {
 
 /** Draws the proofs that a session can give. */
 function proofs(asked: Asked, strength: Strength): Part {
-  const { caller, config, formToken } = asked;
+  const { caller, config } = asked;
   if (caller.by.kind === 'operator') {
     return html`<p>Run "svc open" once more on the machine of the service, and open its link in this browser.</p>`;
   }
@@ -64,17 +64,15 @@ function proofs(asked: Asked, strength: Strength): Part {
   }
   const { link, passkeys, oidc } = config.console.signIn;
   const byPasskey = html`<form method="post" action=${path} class="action" data-passkey="/console/passkey-question" hidden>
-    <input type="hidden" name="_form" value=${formToken} />
-    <input type="hidden" name="_action" value="passkey" />
-    <input type="hidden" name="purpose" value="proof" />
-    <input type="hidden" name="credential" />
+    ${hidden(asked, 'passkey', { purpose: 'proof', credential: '' })}
     <button class="btn first">Use a passkey</button>
   </form>`;
-  const byLink = html`<form method="post" action=${path} class="action">
-    <input type="hidden" name="_form" value=${formToken} />
-    <input type="hidden" name="_action" value="link" />
-    <button class="btn first">Mail me a link</button>
-  </form>`;
+  const byLink = button(asked, {
+    action: 'link',
+    label: 'Mail me a link',
+    isFirst: true,
+    path: '/asks-again',
+  });
   const byProvider = html`<a class="btn" href="/console/sign-in/provider?for=proof">Continue with ${oidc.label}</a>`;
   return html`<div class="row">
     ${passkeys && isAccepted('passkey', strength) && byPasskey}
@@ -130,13 +128,9 @@ function showEnded(asked: Asked, kept: Waiting): View {
 }
 
 /** Draws the button that sends the form. The page of the form answers, so it shows a refusal. */
-function sending({ formToken }: Asked, { path: page, search }: Waiting, label: string): Part {
+function sending(asked: Asked, { path: page, search }: Waiting, label: string): Part {
   const query = Object.fromEntries(new URLSearchParams(search));
-  return html`<form method="post" class="action" action=${withQuery(`/console${page}`, query)}>
-    <input type="hidden" name="_form" value=${formToken} />
-    <input type="hidden" name="_kept" value="1" />
-    <button class="btn first">${label}</button>
-  </form>`;
+  return posting(asked, withQuery(page, query), { _kept: '1' }, label, 'first');
 }
 
 /** Draws the page of a session that lacks a proof which the organization asks for. */

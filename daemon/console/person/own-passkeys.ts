@@ -16,7 +16,7 @@ import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page, View } from '../page.ts';
 import { confirmed } from '../parts/confirm.ts';
-import { button, field, form } from '../parts/form.ts';
+import { button, field, form, hidden } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
 import { personOf } from './person.ts';
@@ -83,10 +83,7 @@ const addingPath = `${path}/passkey`;
 /** Draws the form that makes a passkey. Its script asks the browser. */
 async function show(asked: Asked): Promise<View> {
   const body = html`<form method="post" action=${path} class="fields" data-passkey="/console/passkey-question">
-    <input type="hidden" name="_form" value=${asked.formToken} />
-    <input type="hidden" name="_action" value="addPasskey" />
-    <input type="hidden" name="purpose" value="add" />
-    <input type="hidden" name="credential" />
+    ${hidden(asked, 'addPasskey', { purpose: 'add', credential: '' })}
     ${field({ name: 'name', label: 'Name of the passkey', value: 'Passkey', hint: 'Such as Office PC. Only you see it.' })}
     <div class="row"><button class="btn first">Make the passkey</button></div>
   </form><p><a href="/console/account">Back to My account</a></p>`;

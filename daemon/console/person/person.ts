@@ -2,7 +2,9 @@
 import { placesOf } from '../../../src/access/members/persons.ts';
 import { findOrganizations } from '../../../src/access/organizations/queries.ts';
 import { Refusal } from '../api.ts';
+import type { Part } from '../html.ts';
 import type { Asked } from '../page.ts';
+import { posting } from '../parts/form.ts';
 
 /** Sentence for a session of a key or of the operator. */
 export const noAccount =
@@ -35,4 +37,9 @@ export async function organizationsOf({ app, caller, session }: Asked): Promise<
     .filter(({ status, organization_id }) => status === 'active' && organization_id !== here)
     .map(({ organization_id }) => organization_id);
   return ids.length === 0 ? [] : findOrganizations(app.store.db, ids);
+}
+
+/** Draws the button that opens another organization in this session. */
+export function switchButton(asked: Asked, organization: string, label: string): Part {
+  return posting(asked, '/switch', { organization }, label);
 }
