@@ -124,7 +124,7 @@ async function mailboxes({ ask }: Asked): Promise<Area[]> {
     label: displayName || slug,
     icon: 'inbox',
     places: [{ path: `/mailboxes/${id}`, label: displayName || slug }],
-    unread: unreadWords(counts?.get(id) ?? 0),
+    unread: unreadWords(counts?.find((one) => one.id === id)?.unread ?? 0),
   }));
 }
 

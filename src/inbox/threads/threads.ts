@@ -143,14 +143,14 @@ export async function unreadOf(
   app: App,
   caller: Caller,
   mailboxIds: readonly string[],
-): Promise<Map<string, number>> {
+): Promise<{ id: string; unread: number }[]> {
   const refused = refusedPermission(caller, 'mailboxes:read');
   if (refused) throw refused;
   const { organizationId } = caller;
   const reach = reachOf(app, caller);
   const options = { organizationId, reach, now: app.clock.now(), most: mostCounted };
   const found = await selectUnread(app.store.db, mailboxIds, options);
-  return new Map([...Map.groupBy(found, (id) => id)].map(([id, { length }]) => [id, length]));
+  return [...Map.groupBy(found, (id) => id)].map(([id, { length }]) => ({ id, unread: length }));
 }
 
 /**
