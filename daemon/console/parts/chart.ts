@@ -78,12 +78,12 @@ function columnOf(column: ChartColumn, chart: ColumnChart, yOf: (value: number) 
   const high = (part: number) => Math.max(part === 0 ? 0 : 2, tall - yOf(part));
   const dash = (kind: string, at: number) =>
     html`<line class=${kind} x1="8" x2="92" y1=${yOf(at)} y2=${yOf(at)} />`;
-  const inside = html`<svg viewBox=${`0 0 100 ${tall}`} preserveAspectRatio="none" aria-hidden="true">
+  const inside = html`<svg viewBox=${`0 0 100 ${tall}`} preserveAspectRatio="none">
       <rect class="ok" x="22" width="56" y=${tall - high(value)} height=${high(value)} />
       ${bad > 0 && html`<rect class="no" x="22" width="56" y=${tall - high(value) - high(bad)} height=${high(bad)} />`}
       ${before !== undefined && dash('old', before)}${limit !== undefined && dash('limit', limit)}</svg>
-    ${flag && html`<span class="flag" aria-hidden="true">${flag}</span>`}
-    <span class="tip" aria-hidden="true"><b>${label}</b>${values.map((text) => html`<br />${text}`)}</span>`;
+    ${flag && html`<span class="flag">${flag}</span>`}
+    <span class="tip"><b>${label}</b>${values.map((text) => html`<br />${text}`)}</span>`;
   return path === undefined
     ? html`<span class="col" role="img" aria-label=${name} tabindex="0">${inside}</span>`
     : html`<a class="col" href=${`/console${path}`} aria-label=${name}>${inside}</a>`;

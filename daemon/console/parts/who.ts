@@ -1,10 +1,10 @@
 // A person in a row: initials, name and address.
 import { html, type Part } from '../html.ts';
 
-/** Draws an address so that lines break behind `@` and before dots alone. */
+/** Draws an address, a host name or a URL so that lines break behind `@`, dots and slashes. */
 export function addressPart(address: string): Part {
   return address
-    .split(/(?<=@)|(?=\.)/)
+    .split(/(?<=[@./])/)
     .map((piece, at) => (at === 0 ? piece : [html`<wbr />`, piece]));
 }
 

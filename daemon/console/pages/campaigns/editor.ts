@@ -22,6 +22,7 @@ import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
 import { type List, table } from '../../parts/table.ts';
 import { counted, time } from '../../parts/times.ts';
+import { addressPart } from '../../parts/who.ts';
 import { state } from '../../states.ts';
 import { campaignMail, previewChoice } from './campaign-mail.ts';
 import { type Check, checksOf } from './editor-check.ts';
@@ -109,7 +110,7 @@ function writing(
 }
 
 const checkRow = ({ tone, sentence, more }: Check) =>
-  html`<li>${icon(tone === 'good' ? 'approve' : 'warning', tone)}<span><b>${sentence}</b> <small>${more}</small></span></li>`;
+  html`<li>${icon(tone === 'good' ? 'approve' : 'warning', tone)}<span><b>${addressPart(sentence)}</b> <small>${more}</small></span></li>`;
 
 function testRow(asked: Asked, { to = 'inbox@sandbox.test' }: Form): Part {
   if (!asked.may('campaigns:run')) return null;

@@ -16,6 +16,7 @@ import { button, field, form, hidden } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
+import { addressPart } from '../../parts/who.ts';
 import { state } from '../../states.ts';
 import { countTodo, recordsTable, sharedFaults } from './domain-records.ts';
 import { trackingActions, trackingPart } from './domain-tracking.ts';
@@ -39,7 +40,7 @@ async function list(asked: Asked): Promise<Part> {
     asked,
     found,
     [
-      ['Domain', ({ id, domain }) => link(`/domains/${id}`, domain)],
+      ['Domain', ({ id, domain }) => link(`/domains/${id}`, addressPart(domain))],
       ['Records', todoOf],
       [
         'Sending',
@@ -143,7 +144,7 @@ async function one(asked: Asked): Promise<View> {
   const check = html`<form method="post" class="action" data-every="60">${hidden(asked, 'verify')}<button class="btn first">Check now</button></form>`;
   return {
     title: domain.domain,
-    heading: html`${domain.domain} ${todoOf(domain)}`,
+    heading: html`${addressPart(domain.domain)} ${todoOf(domain)}`,
     below: standing(domain),
     actions: may('domains:write') && check,
     live: 'exchange',

@@ -11,6 +11,7 @@ import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { percent } from '../../parts/times.ts';
+import { addressPart } from '../../parts/who.ts';
 import { state } from '../../states.ts';
 
 const flags = ['true', 'false'];
@@ -30,7 +31,7 @@ async function list(asked: Asked): Promise<Part> {
       asked,
       found,
       [
-        ['Address', ({ id, email }) => link(`/senders/${id}`, email)],
+        ['Address', ({ id, email }) => link(`/senders/${id}`, addressPart(email))],
         ['Name', ({ name, isDefault }) => `${name ?? ''} ${isDefault ? '(default)' : ''}`],
         ['Status', ({ verificationStatus: word }) => state(word)],
         ['Last 14 days', ({ series }) => sparkline('Sent a day', series)],
@@ -91,6 +92,7 @@ async function one(asked: Asked): Promise<View> {
   );
   return {
     title: email,
+    heading: addressPart(email),
     body,
     command: `svc senders show ${email}`,
     request: `GET /v1/email/senders/${params['id']}`,
