@@ -6,6 +6,7 @@ import type { AssetUrls } from './assets.ts';
 import { html, inClock, type Part, renderDocument } from './html.ts';
 import { type Area, type Group, isAt, type Navigation, navigationOf } from './navigation.ts';
 import type { Asked, Page, View } from './page.ts';
+import { elementsIn } from './parts/elements.ts';
 import { hidden, posting } from './parts/form.ts';
 import { icon } from './parts/icon.ts';
 import { type Organization, organizationsOf, switchButton } from './person/person.ts';
@@ -21,6 +22,7 @@ interface Framed {
 }
 
 function documentOf(assets: AssetUrls, title: string, body: Part): string {
+  const asksPasskey = elementsIn(body).some(({ props }) => 'data-passkey' in props);
   return renderDocument(html`<html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -30,7 +32,7 @@ function documentOf(assets: AssetUrls, title: string, body: Part): string {
       <link rel="icon" type="image/svg+xml" href=${assets.icon} />
       <link rel="stylesheet" href=${assets.style} />
       <script src=${assets.script} defer></script>
-      <script src=${assets.passkeys} type="module"></script>
+      ${asksPasskey && html`<script src=${assets.passkeys} type="module"></script>`}
     </head>
     ${body}
   </html>`);
@@ -180,7 +182,9 @@ function bodyOf(framed: Framed): Part {
   // What was typed must not go with the next change.
   const live = refusal ? undefined : view.live;
   const current = areaOf(navigation, asked.path);
-  return html`<body><a class="skip" href="#main">Skip to the content</a><div class="app">
+  const list = elementsIn(view.body).find(({ props }) => String(props['id']).startsWith('list'));
+  return html`<body><a class="skip" href="#main">Skip to the content</a>
+    ${list && html`<a class="skip" href=${`#${list.props['id']}`}>Skip to the list</a>`}<div class="app">
     ${side(framed, current)}${phoneBars(framed, current)}
     <main id="main" class=${isBare ? 'page bare' : 'page'} tabindex="-1" data-live=${live} data-about=${about} data-drawn=${live && asked.now} data-in=${asked.caller.organizationId}>
       ${!isBare && head(framed, current)}${!isBare && tabs(framed, current)}${view.body}${!isBare && asCommand(view, asked)}</main>

@@ -32,6 +32,13 @@ function named<Item>(column: Column<Item>, at: number): NamedColumn<Item> {
 const classOf = ({ isNumber, isWide }: NamedColumn<never>) =>
   [isNumber && 'num', isWide && 'wide'].filter(Boolean).join(' ') || undefined;
 
+/** Returns the id of a table on the page: the skip link leads to the first table. */
+const listId = (heads: readonly string[]) =>
+  ['list', ...heads]
+    .join('-')
+    .toLowerCase()
+    .replaceAll(/[^a-z]+/g, '-');
+
 interface Grouped<Item> {
   /** Words of a line above the items that share them, such as a day. */
   groupOf?(item: Item): string;
@@ -60,7 +67,8 @@ export function table<Item>(
       (column) =>
         html`<td class=${classOf(column)} data-l=${column.isWide || column.isPlain ? undefined : column.head}>${column.cell(item)}</td>`,
     )}</tr>`;
-  return html`<div class="list-box"><div class="scroll" tabindex="0" role="region" aria-label=${`Table: ${all.map(({ head }) => head).join(', ')}`}><table class="rows">
+  const heads = all.map(({ head }) => head);
+  return html`<div class="list-box"><div class="scroll" id=${listId(heads)} tabindex="0" role="region" aria-label=${`Table: ${heads.join(', ')}`}><table class="rows">
       <thead><tr>${all.map((column) => html`<th scope="col" class=${column.isNumber ? 'num' : undefined}>${column.head || html`<span class="sr">Change</span>`}</th>`)}</tr></thead>
       <tbody>${list.items.map(row)}</tbody>
     </table></div>${pager(asked, list)}</div>`;

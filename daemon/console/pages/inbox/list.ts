@@ -61,12 +61,13 @@ function shortTime(at: string): Part {
   });
 }
 
-function threadLink(asked: Asked, thread: Thread, hasProposal: boolean): Part {
+/** Draws a thread. The skip link leads to the first thread of a list that stands alone. */
+function threadLink(asked: Asked, thread: Thread, hasProposal: boolean, isFirst: boolean): Part {
   const { id, subject, preview, from, starred, read, labels, messageCount } = thread;
   const isHere = asked.params['threadId'] === id;
   const path = withQuery(`/console${pathOf(asked)}/threads/${id}`, listQuery(asked));
   const named = from?.displayName || from?.address || '(nobody)';
-  return html`<a class=${read ? 'th' : 'th new'} href=${path} aria-current=${isHere ? 'true' : undefined}>
+  return html`<a class=${read ? 'th' : 'th new'} id=${isFirst ? 'list' : undefined} href=${path} aria-current=${isHere ? 'true' : undefined}>
     <span class="dot">${!read && html`<span class="sr">unread</span>`}</span>
     <span class="from">${named}${messageCount > 1 && html` <small>${messageCount}</small>`}</span><small>${shortTime(thread.lastActivityAt)}</small>
     <span class="sub">${starred && '★ '}${subject || '(no subject)'}</span>
@@ -113,7 +114,7 @@ export async function mailList(
         ${asked.may('mailboxes:send') && html`<a class=${write} href=${`/console${pathOf(asked)}/new`}>${icon('edit')} Write</a>`}</div>
       <form method="get" role="search" action=${`/console${pathOf(asked)}`}><input type="search" name="q" value=${query['q']} aria-label=${`Search in ${name}`} placeholder="Search: invoice, from:clara, has:attachment" /></form>
       ${viewLinks(asked)}</header>
-    ${found.items.map((thread) => threadLink(asked, thread, waiting.has(thread.id)))}
+    ${found.items.map((one, at) => threadLink(asked, one, waiting.has(one.id), isAlone && at === 0))}
     ${found.items.length === 0 && emptyState('No thread is here. Mail to an address of the mailbox arrives in its inbox.')}
     ${found.nextCursor && html`<p class="pager"><a href=${withQuery(`/console${pathOf(asked)}`, next)}>Older threads</a></p>`}
   </section>`;
