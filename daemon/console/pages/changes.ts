@@ -6,6 +6,7 @@ import { filterRow } from '../parts/filter-row.ts';
 import { link } from '../parts/link.ts';
 import { type List, table } from '../parts/table.ts';
 import { time } from '../parts/times.ts';
+import { addressPart } from '../parts/who.ts';
 
 type Entry = Awaited<ReturnType<typeof auditRoutes.list.run>>['items'][number];
 
@@ -99,7 +100,7 @@ function sentence(entry: Entry): Part {
   const article = name === null ? 'a' : 'the';
   const path = Object.hasOwn(paths, resource.type) ? paths[resource.type] : undefined;
   const isGone = verb === 'deleted';
-  const shown = name === null ? noun : html`${noun} ${name}`;
+  const shown = name === null ? noun : html`${noun} ${addressPart(name)}`;
   const target =
     path === undefined || isGone
       ? html`<span title=${resource.id}>${shown}</span>`
@@ -119,7 +120,7 @@ function fieldsOf({ details }: Entry): Part {
   const one = ([field, value]: [string, unknown]) =>
     isChange(value)
       ? html`<li>${fieldWords(field)}: ${textOf(value.before)} → ${textOf(value.after)}</li>`
-      : html`<li>${fieldWords(field)}: ${textOf(value)}</li>`;
+      : html`<li>${fieldWords(field)}: ${addressPart(textOf(value))}</li>`;
   const more = fields.length - mostFields;
   return html`<small><ul>${fields.slice(0, mostFields).map(one)}${more > 0 && html`<li>and ${more} more</li>`}</ul></small>`;
 }

@@ -12,7 +12,7 @@ import type { Asked, Form, Page, View } from '../../page.ts';
 import { calls } from '../../parts/calls.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
-import { button, check, choice, field, form } from '../../parts/form.ts';
+import { button, check, choice, field, form, hidden } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
@@ -149,12 +149,9 @@ function changing(asked: Asked, { status, name, role }: Member): Part {
       'Save the name',
       field({ name: 'name', label: 'Name', value: name ?? '' }),
     ),
-    form(
-      asked,
-      'role',
-      'Change the role',
-      choice({ name: 'role', label: 'Role', options: roles, value: role, empty: 'choose one' }),
-    ),
+    html`<form method="post" class="fields">${hidden(asked, 'role')}
+      ${choice({ name: 'role', label: 'Role', options: roles, value: role, empty: 'choose one' })}
+      <div class="row"><button class="btn">Change the role</button></div></form>`,
   );
 }
 
