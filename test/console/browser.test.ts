@@ -1,15 +1,11 @@
-// The console in a real Chromium: a newcomer's first minute, every page in both themes and two
-// widths, mail that would like to run or to call home. Without Chromium these tests are skipped,
-// and say so. Slow: a browser and axe look at 60 pages.
+// The console in a real Chromium: a newcomer's first minute, live pages, keys, and mail that would
+// like to run or to call home. Without Chromium these tests are skipped, and say so. bars.test.ts
+// walks every page.
 import { type AddressInfo, createServer } from 'node:net';
-import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inLong } from '../support/command.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import { chromiumPath, openPage, startChromium, type WatchedPage } from './chromium.ts';
-import { fillPages, findPaths, type Post } from './fixture.ts';
-import type { Made } from './world.ts';
 
 const path = await chromiumPath();
 if (path === null)
@@ -29,7 +25,6 @@ describe.skipIf(path === null)('the console in a browser', () => {
   let home: DaemonHome;
   let daemon: DaemonProcess;
   let browser: Browser;
-  let paths: string[] | null = null;
   beforeAll(async () => {
     home = daemonHome();
     daemon = await home.start();
@@ -187,60 +182,6 @@ describe.skipIf(path === null)('the console in a browser', () => {
     await page.getByLabel('API key').waitFor();
     expect(faults.filter((fault) => !fault.includes('401'))).toEqual([]);
   });
-
-  /** Makes resources for every page, and returns a path of each. */
-  async function everyPage(page: Page): Promise<string[]> {
-    const post: Post = async (path, body, key) => {
-      const asked = { body, ...(key !== undefined && { apiKey: key }) };
-      return (await daemon.request<Made>('POST', path, asked)).body;
-    };
-    const { body } = await daemon.request<Made>('GET', '/v1/mailboxes');
-    await fillPages(post, body.items?.[0]?.id ?? '');
-    const found = await findPaths(async (path) => (await page.request.get(path)).text());
-    // HTML of a mail and hits of a search are parts of pages, in a sandbox: Axe cannot run there.
-    const downloads = /\/(?:records|files|look|csv)[/?]|\/(?:html|raw|hits)$|\.csv$/;
-    return [...found.values()].filter((path) => !downloads.test(path));
-  }
-
-  /** Returns the barriers of a page. */
-  async function barriersOf(page: Page): Promise<unknown> {
-    const session = await page.context().newCDPSession(page);
-    // Axe comes by the protocol of the debugger, as the page allows no foreign script.
-    await session.send('Runtime.evaluate', { expression: axe.source });
-    const expression =
-      'axe.run({ iframes: false }).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html])))';
-    const found = await session.send('Runtime.evaluate', { expression, awaitPromise: true });
-    await session.detach();
-    return found.result.value;
-  }
-
-  // Both looks and both widths are searched for barriers.
-  const looks = [
-    { colorScheme: 'light', width: 375, isSearched: true },
-    { colorScheme: 'light', width: 1280, isSearched: false },
-    { colorScheme: 'dark', width: 375, isSearched: false },
-    { colorScheme: 'dark', width: 1280, isSearched: true },
-  ] as const;
-
-  it.each(inLong<readonly (typeof looks)[number][]>(looks, looks.slice(0, 1)))(
-    'has no fault and no barrier on any page: $colorScheme, $width wide',
-    async (look) => {
-      const { colorScheme, width, isSearched } = look;
-      const { page, faults } = await signedIn({ colorScheme, viewport: { width, height: 900 } });
-      paths ??= await everyPage(page);
-      for (const at of paths) {
-        await page.goto(at);
-        if (isSearched) expect([at, await barriersOf(page)]).toEqual([at, '[]']);
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        expect([at, Number(overflow) <= 0]).toEqual([at, true]);
-      }
-      // Frames with hostile mail are refused what they ask for: its picture has the address `x`.
-      const isOfFrame = (fault: string) => /\/storage\/|\/html\b|\/x(?:'|$)/.test(fault);
-      expect(faults.filter((fault) => !isOfFrame(fault))).toEqual([]);
-    },
-    // Axe looks at 60 pages: half a minute on a quiet machine.
-    300_000,
-  );
 
   it('shows hostile mail in a frame that runs nothing, loads nothing and leads nowhere', async () => {
     let calls = 0;

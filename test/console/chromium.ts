@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import packaged from '@sparticuz/chromium';
+import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const names = ['chromium', 'chromium-headless-shell', 'google-chrome', 'chrome'];
@@ -60,4 +61,16 @@ export async function openPage(
     if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) faults.push(`foreign: ${url}`);
   });
   return { page, faults };
+}
+
+/** Returns the barriers of a page as JSON; frames with mail are left out. */
+export async function barriersOf(page: Page): Promise<string> {
+  const session = await page.context().newCDPSession(page);
+  // Axe comes by the protocol of the debugger, as the page allows no foreign script.
+  await session.send('Runtime.evaluate', { expression: axe.source });
+  const expression =
+    'axe.run({ iframes: false }).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html])))';
+  const found = await session.send('Runtime.evaluate', { expression, awaitPromise: true });
+  await session.detach();
+  return String(found.result.value);
 }

@@ -1,12 +1,11 @@
 // People in a real Chromium: how many clicks the usual work takes, and no barrier on its pages.
 // Slow: a browser and axe look at seven pages.
-import axe from 'axe-core';
 import type { Browser as Chromium, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startInvitation } from '../../src/access/members/invitations.ts';
 import { createMember } from '../../src/access/members/members.ts';
 import { members } from '../../src/access/members/queries.ts';
-import { chromiumPath, openPage, startChromium } from './chromium.ts';
+import { barriersOf, chromiumPath, openPage, startChromium } from './chromium.ts';
 import { browserOf, makePerson } from './persons.ts';
 import { consoleWorld, type World } from './world.ts';
 
@@ -57,13 +56,7 @@ describe.skipIf(path === null)(
     }
 
     async function expectNoBarrier(page: Page): Promise<void> {
-      const session = await page.context().newCDPSession(page);
-      await session.send('Runtime.evaluate', { expression: axe.source });
-      const expression =
-        'axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html])))';
-      const found = await session.send('Runtime.evaluate', { expression, awaitPromise: true });
-      await session.detach();
-      expect([page.url(), found.result.value]).toEqual([page.url(), '[]']);
+      expect([page.url(), await barriersOf(page)]).toEqual([page.url(), '[]']);
     }
 
     it('invites a colleague in at most four clicks', async () => {
