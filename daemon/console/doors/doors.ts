@@ -9,7 +9,7 @@ import { fromProvider, toProvider } from './provider.ts';
 import { signIn, signInByKey } from './sign-in.ts';
 
 /** Doors by method and path below `/console`. */
-const doors: readonly (readonly [method: 'GET' | 'POST', path: string, answer: Door])[] = [
+export const doors: readonly (readonly [method: 'GET' | 'POST', path: string, answer: Door])[] = [
   ['GET', '/sign-in', signIn],
   ['POST', '/sign-in', signInByKey],
   ['POST', '/sign-in/mail', askByMail],

@@ -142,11 +142,16 @@ async function draft(asked: Asked): Promise<View> {
   return { title: subject || 'Draft', body, request };
 }
 
+/** Saves what was typed. A send that is refused leaves an unchanged draft as it was. */
 async function save({ ask, params }: Asked, given: Form): Promise<ShownDraft> {
   const expectedUpdatedAt = given['updatedAt'] || undefined;
   const kept = await ask(answeringRoutes.getDraft, { params });
-  const { text, ...mail } = mailOf(given);
-  const body = { ...mail, text: changedText(kept.text, text), expectedUpdatedAt };
+  const { text: typed, ...mail } = mailOf(given);
+  const { to, cc, bcc, subject } = kept;
+  const text = changedText(kept.text, typed);
+  const isSame = JSON.stringify({ to, cc, bcc, subject: subject ?? '' }) === JSON.stringify(mail);
+  if (isSame && text === undefined) return kept;
+  const body = { ...mail, text, expectedUpdatedAt };
   return ask(answeringRoutes.updateDraft, { params, body });
 }
 
