@@ -65,20 +65,29 @@ function points(now: number, before: number, isBad = false): Change | undefined 
   return { by: `${by < 0 ? '−' : '+'}${Math.abs(by).toFixed(1)} points`, tone };
 }
 
+/** Tells whether mail left; else rates have no base. */
+const isTried = ({
+  deliveryRate,
+  bounceRate,
+}: Pick<ChannelStats['email'], 'deliveryRate' | 'bounceRate'>) => deliveryRate + bounceRate > 0;
+
 function figures({ email: now }: ChannelStats, { email: old }: ChannelStats): Part {
   const rate = (
     label: string,
     field: 'deliveryRate' | 'bounceRate' | 'uniqueMessageOpenRate' | 'uniqueMessageClickRate',
     below: string,
-    isCounted: boolean,
+    [isCounted, wasCounted]: readonly [boolean, boolean],
     isBad = false,
   ): Tile => ({
     label,
     value: percent(isCounted ? now[field] : null),
-    change: old.sent === 0 ? undefined : points(now[field], old[field], isBad),
+    change: wasCounted ? points(now[field], old[field], isBad) : undefined,
     below,
   });
-  const isTried = now.deliveryRate + now.bounceRate > 0;
+  const both = (isOf: (stats: ChannelStats['email']) => boolean) => [isOf(now), isOf(old)] as const;
+  const tried = both(isTried);
+  const opens = both((stats) => stats.openTrackingEligibleDeliveredMessages > 0);
+  const clicks = both((stats) => stats.clickTrackingEligibleDeliveredMessages > 0);
   return tiles([
     {
       label: 'Messages',
@@ -86,20 +95,20 @@ function figures({ email: now }: ChannelStats, { email: old }: ChannelStats): Pa
       change: change(now.sent, old.sent),
       path: '/messages?direction=outbound',
     },
-    rate('Delivered', 'deliveryRate', 'of the mail that was tried', isTried),
+    rate('Delivered', 'deliveryRate', 'of the mail that was tried', tried),
     rate(
       'Opened',
       'uniqueMessageOpenRate',
       `of ${counted(now.openTrackingEligibleDeliveredMessages)} that track opens`,
-      now.openTrackingEligibleDeliveredMessages > 0,
+      opens,
     ),
     rate(
       'Clicked',
       'uniqueMessageClickRate',
       `of ${counted(now.clickTrackingEligibleDeliveredMessages)} that track clicks`,
-      now.clickTrackingEligibleDeliveredMessages > 0,
+      clicks,
     ),
-    rate('Bounced', 'bounceRate', 'of the mail that was tried', isTried, true),
+    rate('Bounced', 'bounceRate', 'of the mail that was tried', tried, true),
   ]);
 }
 
@@ -149,7 +158,11 @@ function rows(asked: Asked, found: BreakdownStats, old: BreakdownStats, period: 
           { head: traits[by].slice('By '.length), cell: nameOf },
           { head: 'Messages', isNumber: true, cell: ({ sent }) => counted(sent) },
           { head: 'Before', isNumber: true, cell: ({ key }) => counted(before.get(key) ?? 0) },
-          { head: 'Delivered', isNumber: true, cell: ({ deliveryRate }) => percent(deliveryRate) },
+          {
+            head: 'Delivered',
+            isNumber: true,
+            cell: (one) => percent(isTried(one) ? one.deliveryRate : null),
+          },
           {
             head: 'Opened',
             isNumber: true,
@@ -162,7 +175,11 @@ function rows(asked: Asked, found: BreakdownStats, old: BreakdownStats, period: 
             cell: ({ uniqueMessageClickRate: rate, clickTrackingEligibleDeliveredMessages: of }) =>
               percent(of === 0 ? null : rate),
           },
-          { head: 'Bounced', isNumber: true, cell: ({ bounceRate }) => percent(bounceRate) },
+          {
+            head: 'Bounced',
+            isNumber: true,
+            cell: (one) => percent(isTried(one) ? one.bounceRate : null),
+          },
         ],
         'No mail of this kind was sent in this period.',
       ),

@@ -60,6 +60,11 @@ export function timeOfDay(at: string): Part {
   });
 }
 
+/** Returns a part as a share of its whole, at most 1; null for a part of nothing. */
+export function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.min(1, part / whole);
+}
+
 /** Returns a rate in percent: "97.6 %". */
 export function percent(rate: number | null): string {
   return rate === null ? noValue : `${(rate * 100).toFixed(1)} %`;

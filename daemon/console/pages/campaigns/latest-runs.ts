@@ -3,6 +3,7 @@ import { campaignRoutes, campaignRunRoutes } from '../../../../src/campaigns/set
 import type { RunSummary } from '../../../../src/campaigns/setup/run-schema.ts';
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
 import type { Asked } from '../../page.ts';
+import { share } from '../../parts/times.ts';
 
 export interface LatestRun {
   campaign: Campaign;
@@ -32,5 +33,7 @@ export async function latestRuns(asked: Pick<Asked, 'ask'>, limit: number): Prom
 }
 
 /** Returns a part of the delivered mail in percent; a dash without any. */
-export const ofDelivered = (part: number, delivered: number) =>
-  delivered === 0 ? '–' : `${Math.round((part / delivered) * 100)} %`;
+export function ofDelivered(part: number, delivered: number): string {
+  const found = share(part, delivered);
+  return found === null ? '–' : `${Math.round(found * 100)} %`;
+}

@@ -14,7 +14,7 @@ import { confirmed } from '../../parts/confirm.ts';
 import { button, field, form } from '../../parts/form.ts';
 import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
-import { counted, percent, time } from '../../parts/times.ts';
+import { counted, percent, share, time } from '../../parts/times.ts';
 import { state } from '../../states.ts';
 import { mailCard } from '../messages/preview.ts';
 import { latestRuns, ofDelivered } from './latest-runs.ts';
@@ -91,19 +91,23 @@ interface Stage {
   hint?: string;
 }
 
-const shareOf = (part: number, whole: number) => (whole === 0 ? null : part / whole);
+/**
+ * Returns counts of which each holds the next: a bounced message was tried, a clicked message was
+ * opened, and an opened message was delivered.
+ */
+function wholesOf(stats: RunSummary['stats']) {
+  const opened = Math.max(stats.opened, stats.clicked);
+  const delivered = Math.max(stats.delivered, opened);
+  return { opened, delivered, sent: Math.max(stats.sent, delivered + stats.bounced) };
+}
 
 /** Returns the stages of a run, with the shares of the run before. */
 export function stagesOf(run: RunSummary, before: RunSummary | null): Stage[] {
   const { stats, dispatchedCount, skippedCount, failedCount, totalRecipients } = run;
-  const chosen = Math.max(totalRecipients, dispatchedCount + skippedCount + failedCount);
-  // A message that bounced at once was tried too.
-  const sent = Math.max(stats.sent, stats.delivered + stats.bounced);
+  const { sent, delivered, opened } = wholesOf(stats);
+  const chosen = Math.max(totalRecipients, dispatchedCount + skippedCount + failedCount, sent);
   const waiting = Math.max(0, dispatchedCount - sent - stats.failed);
-  const old = before?.stats;
-  const sentBefore = old && Math.max(old.sent, old.delivered + old.bounced);
-  const share = (part: number | undefined, whole: number | undefined) =>
-    part === undefined || whole === undefined ? null : shareOf(part, whole);
+  const old = before && wholesOf(before.stats);
   const left = `${counted(skippedCount)} left out`;
   return [
     { label: 'Chosen', value: chosen, whole: chosen, before: null, soft: left },
@@ -117,34 +121,34 @@ export function stagesOf(run: RunSummary, before: RunSummary | null): Stage[] {
     },
     {
       label: 'Delivered',
-      value: stats.delivered,
+      value: delivered,
       whole: sent,
-      before: share(old?.delivered, sentBefore),
+      before: old && share(old.delivered, old.sent),
     },
     {
       label: 'Opened',
-      value: stats.opened,
-      whole: stats.delivered,
-      before: share(old?.opened, old?.delivered),
+      value: opened,
+      whole: delivered,
+      before: old && share(old.opened, old.delivered),
     },
     {
       label: 'Clicked',
       value: stats.clicked,
-      whole: stats.delivered,
-      before: share(old?.clicked, old?.delivered),
+      whole: delivered,
+      before: old && before && share(before.stats.clicked, old.delivered),
     },
   ];
 }
 
 function stagePart({ label, value, whole, before, soft, hint }: Stage): Part {
-  const share = shareOf(value, whole);
-  const by = share === null || before === null ? 0 : Math.round((share - before) * 1000) / 10;
+  const part = share(value, whole);
+  const by = part === null || before === null ? 0 : Math.round((part - before) * 1000) / 10;
   const change =
     by !== 0 &&
     html` <span class=${by > 0 ? 'up' : 'down'}>${by < 0 ? '−' : '+'}${Math.abs(by).toFixed(1)}</span>`;
   return html`<li title=${hint}><small>${label}</small><div class="v">${counted(value)}</div>
-    <small>${soft ?? percent(share)}${change}</small>
-    <svg viewBox="0 0 100 26" preserveAspectRatio="none" aria-hidden="true"><rect class="t" width="100" height="26" /><rect class="f" y=${26 - 26 * (share ?? 0)} width="100" height=${26 * (share ?? 0)} /></svg></li>`;
+    <small>${soft ?? percent(part)}${change}</small>
+    <svg viewBox="0 0 100 26" preserveAspectRatio="none" aria-hidden="true"><rect class="t" width="100" height="26" /><rect class="f" y=${26 - 26 * (part ?? 0)} width="100" height=${26 * (part ?? 0)} /></svg></li>`;
 }
 
 /** Returns the latest of some runs that started before an instant. */

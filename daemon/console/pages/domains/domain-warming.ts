@@ -9,7 +9,7 @@ import { columnChart } from '../../parts/chart.ts';
 import { facts } from '../../parts/facts.ts';
 import { choice, field, form } from '../../parts/form.ts';
 import { emptyState } from '../../parts/table.ts';
-import { percent, time } from '../../parts/times.ts';
+import { percent, share, time } from '../../parts/times.ts';
 import { state } from '../../states.ts';
 
 const shownDecisions = 10;
@@ -60,7 +60,7 @@ export function warmingPart(asked: Asked, warming: Warming | null): Part {
 function planPart(asked: Asked, warming: Warming): Part {
   const { plan, batches, decisions, evidence, holds } = warming;
   const { sent, bounced, complained, verdict } = evidence;
-  const rateOf = (count: number) => percent(sent === 0 ? null : count / sent);
+  const rateOf = (count: number) => percent(share(count, sent));
   return together(
     html`<p>${state(plan.status)}</p>`,
     facts(plan, [

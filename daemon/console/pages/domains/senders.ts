@@ -36,8 +36,11 @@ async function list(asked: Asked): Promise<Part> {
         ['Status', ({ verificationStatus: word }) => state(word)],
         ['Last 14 days', ({ series }) => sparkline('Sent a day', series)],
         ['Sent', ({ deliverability }) => deliverability.windowSends],
-        ['Bounced', ({ deliverability }) => percent(deliverability.bounceRate)],
-        ['Complaints', ({ deliverability }) => percent(deliverability.complaintRate)],
+        ['Bounced', ({ deliverability: of }) => percent(of.windowSends > 0 ? of.bounceRate : null)],
+        [
+          'Complaints',
+          ({ deliverability: of }) => percent(of.windowSends > 0 ? of.complaintRate : null),
+        ],
       ],
       'No sender fits: "svc senders create" makes one.',
     ),

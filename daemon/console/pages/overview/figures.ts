@@ -3,6 +3,7 @@ import { usageRoutes } from '../../../../src/identity/reputation/routes.ts';
 import type { ChannelStats, Timeseries } from '../../../../src/identity/reputation/schema.ts';
 import { dayIn } from '../../../../src/platform/runtime/calendar.ts';
 import type { Asked } from '../../page.ts';
+import { share } from '../../parts/times.ts';
 
 type Bucket = Timeseries['items'][number];
 
@@ -75,8 +76,6 @@ export async function figuresOf(asked: Asked, name: PeriodName): Promise<Figures
     opensBefore: opensBefore.email,
   };
 }
-
-export const share = (part: number, whole: number) => (whole === 0 ? null : part / whole);
 
 /** Tells whether a bucket had many more bounces than the period as a whole. */
 function isPeak({ attempted, bounced }: Bucket, total: Totals): boolean {

@@ -12,7 +12,7 @@ import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
 import { table } from '../../parts/table.ts';
 import { tiles } from '../../parts/tiles.ts';
-import { change, counted, percent, time, timeWords } from '../../parts/times.ts';
+import { change, counted, percent, share, time, timeWords } from '../../parts/times.ts';
 import { state } from '../../states.ts';
 import { type LatestRun, latestRuns, ofDelivered } from '../campaigns/latest-runs.ts';
 import { byDay, namesOf } from './by-day.ts';
@@ -22,7 +22,6 @@ import {
   type PeriodName,
   periodOf,
   periods,
-  share,
   totalOf,
   verdictOn,
 } from './figures.ts';
