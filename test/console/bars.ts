@@ -41,7 +41,7 @@ async function show(page: Page, { colorScheme, width }: Look): Promise<void> {
   await page.emulateMedia({ colorScheme });
 }
 
-/** What was found on a page; empty lists if the page keeps the bars. */
+/** Breaches of the bars on a page, and the place of the first row. */
 export interface Findings extends Pick<Measures, 'brokenWords' | 'ids' | 'crowded' | 'firstRow'> {
   doubled: string[];
   overflows: string[];

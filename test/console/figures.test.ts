@@ -1,5 +1,5 @@
-// Figures that cannot contradict each other, over seeded counts: no share of nothing, no share
-// above 100 %, and no part larger than its whole.
+// Figures over seeded counts: a dash for a base of zero, shares of at most 100 %, and parts within
+// the whole.
 import { describe, expect, it } from 'vitest';
 import { html, inClock, type Part, renderDocument } from '../../daemon/console/html.ts';
 import type { Asked, View } from '../../daemon/console/page.ts';
@@ -73,7 +73,7 @@ function stats(next: (below: number) => number) {
 }
 
 describe('a figure', () => {
-  it('of a part of nothing is no share, and no share is above 1', () => {
+  it('shows a dash for a base of zero, and at most 100 %', () => {
     for (const seed of seeds) {
       const next = numbers(seed);
       const [part, whole] = [next(9), next(9)];
@@ -107,7 +107,7 @@ describe('a figure', () => {
     }
   });
 
-  it('of the reports is no share of mail that was not tried', async () => {
+  it('of the reports shows a dash for mail that was not tried', async () => {
     for (const seed of seeds) {
       const next = numbers(seed);
       const [now, before] = [stats(next), stats(next)];
@@ -133,7 +133,7 @@ describe('a figure', () => {
     }
   });
 
-  it('of a sender is no share of nothing sent', async () => {
+  it('of a sender without mail shows a dash', async () => {
     for (const windowSends of [0, 7]) {
       const item = {
         ...{ id: 'snd_1', email: 'a@b.example', name: null, isDefault: false, isActive: true },

@@ -96,25 +96,6 @@ describe.skipIf(path === null)(
         .toBe(false);
       expect(clicks).toBeLessThanOrEqual(3);
     });
-
-    it('has no barrier on the doors, in My account, and where it asks again', async () => {
-      const stranger = await openPage(chromium, url);
-      await stranger.page.goto('/console/sign-in');
-      await expectNoBarrier(stranger.page);
-      await stranger.page.getByLabel('Your mail address').fill('nobody@example.com');
-      await stranger.page.getByRole('button', { name: 'Mail me a link' }).click();
-      await stranger.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
-      await expectNoBarrier(stranger.page);
-      const { page } = await signedIn();
-      await page.goto('/console/account');
-      await expectNoBarrier(page);
-      await world.test.clock.advance(15 * 60_000);
-      await page.goto('/console/keys');
-      await page.getByLabel('Name', { exact: true }).fill('Scanner');
-      await page.getByRole('button', { name: 'Make the key' }).click();
-      await page.getByRole('heading', { name: /is it still you/ }).waitFor();
-      await expectNoBarrier(page);
-    });
   },
   120_000,
 );

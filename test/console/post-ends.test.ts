@@ -23,7 +23,7 @@ const pagesOf200: Readonly<Record<string, string>> = {
   '/asks-again mail': 'says where the link went',
 };
 
-describe('a POST', () => {
+describe('a POST', { timeout: 300_000 }, () => {
   let world: World;
   let browser: Browser;
   let paths: ReadonlyMap<string, string>;
@@ -139,7 +139,7 @@ describe('a POST', () => {
       }
     }
     expect(wrong).toEqual([]);
-    // The link of a domain is no form.
+    // The page of a domain for a colleague takes GET alone.
     expect((await world.http.inject({ method: 'POST', url: '/domains/x' })).statusCode).toBe(404);
   });
 

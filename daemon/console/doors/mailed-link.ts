@@ -20,6 +20,7 @@ import type { Answer } from '../answers.ts';
 import { browserIn } from '../browser-request.ts';
 import { html, type Part } from '../html.ts';
 import { time } from '../parts/times.ts';
+import { addressPart } from '../parts/who.ts';
 import { type Door, plainAnswer, readFields, readOwnForm, type Site, sentence } from '../site.ts';
 import { goesOn, signInPerson } from './begin.ts';
 import { signInPage, tooOld } from './sign-in.ts';
@@ -38,7 +39,7 @@ export const askByMail: Door = async (site, request) => {
   const address = visitorOf(app, request.raw);
   askForLink(app, { email, browser: browserIn(request), address, browserToken });
   const body = html`<p>If this address has an account, a link is on its way. It works for 15 minutes.</p>
-    <p class="waits"><b>${email}</b></p>
+    <p class="waits"><b>${addressPart(email)}</b></p>
     <h2>Nothing there after two minutes?</h2>
     <ul>
       <li>Look in the spam folder.</li>

@@ -70,7 +70,7 @@ function proofs(asked: Asked, strength: Strength): Part {
   const byLink = button(asked, {
     action: 'link',
     label: 'Mail me a link',
-    isFirst: true,
+    isFirst: !(passkeys && isAccepted('passkey', strength)),
     path: '/asks-again',
   });
   const byProvider = html`<a class="btn" href="/console/sign-in/provider?for=proof">Continue with ${oidc.label}</a>`;

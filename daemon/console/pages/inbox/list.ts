@@ -28,7 +28,7 @@ const others = [
 
 const filterNames = ['folder', 'q', 'label', 'unread', 'starred', 'snoozed', 'after', 'before'];
 
-/** Returns the part of the query that chooses what the list shows. */
+/** Returns the part of the query that selects threads. */
 export function listQuery({ query }: Pick<Asked, 'query'>): Record<string, string> {
   const given = Object.entries(query).filter(([name]) => filterNames.includes(name));
   return Object.fromEntries(given);
@@ -61,7 +61,7 @@ function shortTime(at: string): Part {
   });
 }
 
-/** Draws a thread. The skip link leads to the first thread of a list that stands alone. */
+/** Draws a thread. `isFirst` marks the target of the skip link. */
 function threadLink(asked: Asked, thread: Thread, hasProposal: boolean, isFirst: boolean): Part {
   const { id, subject, preview, from, starred, read, labels, messageCount } = thread;
   const isHere = asked.params['threadId'] === id;
