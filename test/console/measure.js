@@ -69,10 +69,10 @@
     },
     /** Pixels from the top of the page to the first row; null without a list. */
     firstRow() {
-      const row = document.querySelector(firstRow);
+      const row = document.querySelector('main :is(.rows tbody tr:not(.day), a.th)');
       return row && isShown(row) ? Math.round(row.getBoundingClientRect().top + scrollY) : null;
     },
-    /** Returns whether the focus is in the first row of a list. */
+    /** Returns whether the focus is in the first row with a link or a button. */
     isInFirstRow: () => document.querySelector(firstRow)?.contains(document.activeElement) ?? false,
     isInSkipLink: () => document.activeElement.matches('.skip'),
     overflow: () => Math.max(0, document.documentElement.scrollWidth - innerWidth),

@@ -172,6 +172,7 @@ describe('a POST', { timeout: 300_000 }, () => {
     'to %s ends in a redirect, or is refused and changes nothing',
     async (path) => {
       const own = await world.operator();
+      last = null;
       const end = await ended(path, () => own.post(`/console${path}`, {}));
       if (end.answer.status >= 400) expect(end.changed).toEqual([]);
       else expect(end.answer.status).toBe(303);
