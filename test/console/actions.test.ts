@@ -91,7 +91,8 @@ describe('an action of the console', () => {
       logoUrl: 'https://cdn.example.com/l.png',
       companyName: 'Acme',
       city: 'Paris',
-      links: 'Our blog https://example.com/blog',
+      label0: 'Our blog',
+      url0: 'https://example.com/blog',
     });
     expect(await api('GET', '/v1/brands/one')).toMatchObject({
       name: 'First',

@@ -92,6 +92,8 @@ interface Input {
   offers?: readonly string[];
   /** Lines of a text area. */
   rows?: number;
+  /** Step of a number; whole numbers without one. */
+  step?: string;
 }
 
 /**
@@ -104,12 +106,12 @@ function kept(text = ''): string {
 
 /** Draws a field of a form. */
 export function field(input: Input): Part {
-  const { name, label, type = 'text', value, isRequired, hint, offers, rows = 5 } = input;
+  const { name, label, type = 'text', value, isRequired, hint, offers, rows = 5, step } = input;
   const listId = offers && `offers-${name}`;
   const box =
     type === 'textarea'
       ? html`<textarea name=${name} rows=${rows} required=${isRequired}>${kept(value)}</textarea>`
-      : html`<input name=${name} type=${type} value=${value} required=${isRequired} list=${listId} />`;
+      : html`<input name=${name} type=${type} value=${value} required=${isRequired} list=${listId} step=${step} />`;
   return html`<label class="field"><span>${label}</span> ${box}${hint && html`<small>${hint}</small>`}
     ${offers && html`<datalist id=${listId}>${offers.map((one) => html`<option value=${one}></option>`)}</datalist>`}
   </label>`;

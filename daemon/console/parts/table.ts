@@ -79,7 +79,8 @@ export function emptyState(sentence: Part, action: Part = null): Part {
   return html`<div class="none"><p>${sentence}</p>${action && html`<div class="picks">${action}</div>`}</div>`;
 }
 
-function pager({ path, query }: Asked, { pagination, nextCursor }: List<unknown>): Part {
+/** Draws links to the pages of a list. */
+export function pager({ path, query }: Asked, { pagination, nextCursor }: List<unknown>): Part {
   const to = (changes: Record<string, unknown>) =>
     `/console${path}${withQuery('', { ...query, ...changes }) || '?'}`;
   const step = (href: string, rel: string, label: string) =>

@@ -7,17 +7,19 @@ import type { WorkspaceView } from '../../../../src/content/templates/workspace/
 import { refusalOf, withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Form, Page, View } from '../../page.ts';
+import { card } from '../../parts/card.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
+import { advice } from './template-preview.ts';
 
 const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
 const editorOf = (asked: Asked, path: string) => withQuery(`${ownPath(asked)}/edit`, { path });
 
 const messageField = field({
   name: 'message',
-  label: 'Message of the commit',
-  hint: 'Empty: the changed paths',
+  label: 'What changed',
+  hint: 'Stands in the history; empty: the names of the files',
 });
 
 /** Draws hidden fields: the change is made once, and only to the revision that was read. */
@@ -48,7 +50,7 @@ async function files(asked: Asked): Promise<View> {
       html`<ul>${changes.files.map(({ path, status }) => html`<li>${path}: ${status}</li>`)}</ul>`,
     may('templates:write') &&
       isStaged &&
-      form(asked, 'save', 'Save as a commit', html`${guard(asked, view)}${messageField}`),
+      form(asked, 'save', 'Save as a version', html`${guard(asked, view)}${messageField}`),
     may('templates:write') &&
       isStaged &&
       confirmed(asked, {
@@ -79,22 +81,27 @@ async function preview(asked: Asked): Promise<Part> {
   try {
     const body = { draft: true };
     const { subject, preheader, warnings } = await ask(templateRoutes.render, { params, body });
-    return html`<section aria-label="The mail as edited"><h2>${subject}</h2><p class="note">${preheader}</p>
-      <iframe class="preview light" sandbox="" title="The mail as edited" src=${`/console${ownPath(asked)}/look?draft=1`}></iframe>
-      ${warnings.length > 0 && html`<ul>${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`}</section>`;
+    const frame = `/console${ownPath(asked)}/look?draft=1`;
+    return card(
+      'The mail as edited',
+      html`<p><b>${subject}</b>${preheader && html`<br /><small>${preheader}</small>`}</p>
+      <iframe class="preview light" sandbox="" title="The mail as edited" src=${frame}></iframe>${advice(warnings)}`,
+    );
   } catch (error) {
-    return html`<section aria-label="The mail as edited"><p class="problem" role="status">${refusalOf(error).message}</p></section>`;
+    return card(
+      'The mail as edited',
+      html`<p class="problem" role="status">${refusalOf(error).message}</p>`,
+    );
   }
 }
 
-async function editor(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
-  const { ask, may, params, query } = asked;
+async function editor(asked: Asked): Promise<View> {
+  const { ask, may, params, query, problem } = asked;
   const path = query['path'] ?? '';
   const view = await ask(workspaceRoutes.show, { params });
-  const content = given['content'] ?? (Object.hasOwn(view.files, path) ? view.files[path] : '');
+  const content = Object.hasOwn(view.files, path) ? view.files[path] : '';
   const isMail = Object.keys(view.files).some((name) => name.startsWith('body.'));
   const body = together(
-    problem,
     problem &&
       html`<p class="note">Your text is below. The file itself: ${link(editorOf(asked, path), path)}. Save again to put yours in its place.</p>`,
     html`<div class="beside">${
@@ -113,7 +120,7 @@ async function editor(asked: Asked, given: Form = {}, problem: Part = null): Pro
           )
         : html`<pre>${content}</pre>`
     }${isMail && (await preview(asked))}</div>`,
-    html`<p>${link(`${ownPath(asked)}/files`, 'All files')} ${link(`${ownPath(asked)}/render?draft=1`, 'Render the files as edited')}</p>`,
+    html`<p>${link(`${ownPath(asked)}/files`, 'All files')} ${link(`${ownPath(asked)}/render?draft=1`, 'Preview with other data')}</p>`,
   );
   return { title: path || 'New file', body };
 }
@@ -178,7 +185,7 @@ export const filePages: readonly Page[] = [
   {
     path: '/templates/:id/edit',
     needs: 'templates:read',
-    show: (asked) => editor(asked),
+    show: editor,
     actions: {
       save: edited(async (asked, given) => {
         const { workspace } = await stage(asked, given, given['content'] ?? '');

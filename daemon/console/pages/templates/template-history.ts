@@ -35,10 +35,9 @@ async function history(asked: Asked): Promise<View> {
       asked,
       found,
       [
-        ['Message', ({ message }) => message],
+        ['Change', ({ message, commit }) => html`<b title=${commit}>${message}</b>`],
         ['By', ({ author }) => author.name],
         ['When', ({ date }) => time(date)],
-        ['Commit', ({ commit }) => html`<code>${commit.slice(0, 10)}</code>`],
         ['Version', ({ version }) => version],
         [
           'Actions',
@@ -49,7 +48,7 @@ async function history(asked: Asked): Promise<View> {
       'Nothing was saved yet.',
     ),
     hasStaged &&
-      html`<p class="note">Files are edited, but not saved: ${link(`${ownPath(asked)}/files`, 'save or discard them')} before you restore a commit.</p>`,
+      html`<p class="note">Files are edited, but not saved: ${link(`${ownPath(asked)}/files`, 'save or discard them')} before you restore an older one.</p>`,
     html`<p>${link(ownPath(asked), 'Back to the template')}</p>`,
   );
   return {
@@ -79,7 +78,7 @@ async function changes(asked: Asked): Promise<View> {
   const { from, to } = query;
   const { files } = await ask(workspaceRoutes.diff, { params, query: { from, to } });
   return {
-    title: from ? 'Changes of a commit' : 'Changes that are not saved',
+    title: from ? 'Changes of one save' : 'Changes that are not saved',
     body: together(
       files.length === 0 && emptyState('Nothing differs.'),
       files.map(

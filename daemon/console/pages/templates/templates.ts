@@ -1,90 +1,105 @@
-// Templates, a single template with the versions, and a preview with sample data. template-files.ts
-// edits the files, template-history.ts shows the commits.
+// Templates with their pictures, and a template with its versions. template-files.ts edits the
+// files, template-history.ts shows the commits, template-preview.ts the mail with sample data.
 import { templateRoutes } from '../../../../src/content/templates/routes.ts';
-import type { Rendered, TemplateVersion } from '../../../../src/content/templates/schema.ts';
-import type { Download } from '../../api.ts';
+import type { Template, TemplateVersion } from '../../../../src/content/templates/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked, Form, Page, View } from '../../page.ts';
+import { card, foldedCard } from '../../parts/card.ts';
 import { confirmed, requireTyped } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
-import { filters } from '../../parts/filter-row.ts';
-import { button, choice, field, form, jsonIn } from '../../parts/form.ts';
+import { filterRow } from '../../parts/filter-row.ts';
+import { button, field, form } from '../../parts/form.ts';
 import { link } from '../../parts/link.ts';
-import { type List, table } from '../../parts/table.ts';
+import { emptyState, type List, pager, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
-import { orAgain } from '../../refused.ts';
 import { state } from '../../states.ts';
 import { filePages } from './template-files.ts';
 import { historyPages } from './template-history.ts';
+import { advice, picture, previewPages } from './template-preview.ts';
 
-const statuses = ['draft', 'published', 'archived'];
-const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
+/** Each template has a frame with a picture. */
+const perPage = 12;
+const statuses = [
+  ['draft', 'Draft'],
+  ['published', 'Published'],
+  ['archived', 'Archived'],
+] as const;
 
-async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { ask, may } = asked;
-  const { status, slug, page } = asked.query;
-  const found = await ask(templateRoutes.list, { query: { status, slug, page } });
-  const body = together(
-    problem,
-    filters(html`
-      ${field({ name: 'slug', label: 'Slug', value: slug, type: 'search' })}
-      ${choice({ name: 'status', label: 'Status', options: statuses, value: status })}
-    `),
-    table(
-      asked,
-      found,
-      [
-        ['Name', ({ id, name }) => link(`/templates/${id}`, name)],
-        ['Slug', ({ slug: own }) => own],
-        ['Status', ({ status: word }) => state(word)],
-        ['Version', ({ version }) => version],
-        ['Changed', ({ updatedAt }) => time(updatedAt)],
-      ],
-      'No template fits: "svc templates create" makes one from a folder, and so does the form below.',
-    ),
-    may('templates:write') && html`<h2>Make a template</h2>`,
-    may('templates:write') &&
-      form(
-        asked,
-        'make',
-        'Make the template',
-        html`
-        ${field({ name: 'newSlug', label: 'Slug', value: given['newSlug'], isRequired: true, hint: 'Lower-case letters, digits and hyphens' })}
-        ${field({ name: 'subject', label: 'Subject', value: given['subject'], isRequired: true })}
-        ${field({ name: 'html', label: 'HTML', type: 'textarea', value: given['html'] ?? '<p>Hello {{ name }}</p>', isRequired: true })}
-      `,
-      ),
-  );
-  return { title: 'Templates', body, command: 'svc templates list', request: 'GET /v1/templates' };
+function making(asked: Asked, isOpen: boolean): Part {
+  if (!asked.may('templates:write')) return null;
+  const fields = html`
+    ${field({ name: 'newName', label: 'Name', isRequired: true })}
+    ${field({ name: 'newSlug', label: 'Short name for programs', isRequired: true, hint: 'Lower-case letters, digits and hyphens' })}
+    ${field({ name: 'subject', label: 'Subject', isRequired: true })}
+    ${field({ name: 'html', label: 'HTML', type: 'textarea', value: '<p>Hello {{ name }}</p>', isRequired: true })}`;
+  const body = form(asked, 'make', 'Make the template', fields);
+  return foldedCard('Make a template', body, 'or from a folder: svc templates create', isOpen);
 }
 
-async function make({ ask }: Asked, { newSlug = '', subject, html: page }: Form): Promise<string> {
-  const body = { slug: newSlug.trim(), subject, html: page };
+function pictured(template: Template): Part {
+  const { id, name, status, version, updatedAt } = template;
+  const words = version === null ? null : ` · version ${version}`;
+  return html`<li class="card">${picture(template)}<div class="in"><p><b>${link(`/templates/${id}`, name)}</b><br /><small>${time(updatedAt)}${words}</small></p><p>${state(status)}</p></div></li>`;
+}
+
+async function list(asked: Asked): Promise<View> {
+  const { status, slug, page } = asked.query;
+  const query = { status, slug, page, limit: perPage };
+  const found = await asked.ask(templateRoutes.list, { query });
+  const isNone = found.items.length === 0;
+  const filtering = filterRow(asked, {
+    search: { name: 'slug', label: 'Short name' },
+    chips: [{ name: 'status', label: 'State', options: statuses, value: status }],
+  });
+  return {
+    title: 'Templates',
+    below: 'Content of mail, filled for each recipient',
+    body: together(
+      html`<section class="card" aria-label="Filters">${filtering}${isNone && emptyState(status || slug ? 'No template fits.' : 'There is no template yet.')}</section>`,
+      !isNone && html`<ul class="shelf">${found.items.map(pictured)}</ul>`,
+      pager(asked, found),
+      making(asked, isNone && !status && !slug),
+    ),
+    command: 'svc templates list',
+    request: 'GET /v1/templates',
+  };
+}
+
+async function make({ ask }: Asked, given: Form): Promise<string> {
+  const { newSlug = '', newName = '', subject, html: page } = given;
+  const name = newName.trim();
+  const body = { ...(name && { name }), slug: newSlug.trim(), subject, html: page };
   const { id } = await ask(templateRoutes.create, { body });
   return `/console/templates/${id}`;
 }
 
-function advice(warnings: Rendered['warnings']): Part {
-  if (warnings.length === 0) return null;
-  return html`<ul>${warnings.map(({ message, path, line }) => html`<li>${path} ${line !== null && `line ${line}`} ${message}</li>`)}</ul>`;
-}
-
 function versionsPart(asked: Asked, versions: List<TemplateVersion>): Part {
-  return together(
-    html`<h2>Versions</h2>`,
+  return card(
+    'Versions',
     table(
       asked,
       versions,
       [
-        ['Version', ({ version }) => version],
-        ['Commit', ({ commit }) => html`<code>${commit.slice(0, 10)}</code>`],
-        ['HTML', ({ htmlBytes }) => `${htmlBytes.toLocaleString('en')} bytes`],
-        ['Advice', ({ warnings }) => advice(warnings)],
-        ['Published', ({ createdAt }) => time(createdAt)],
+        { head: 'Version', cell: ({ version }) => html`<b>Version ${version}</b>` },
+        { head: 'Published', isNumber: true, cell: ({ createdAt }) => time(createdAt) },
+        { head: 'Advice', cell: ({ warnings }) => advice(warnings) },
       ],
       'Nothing is published yet.',
     ),
   );
+}
+
+function removal(asked: Asked, template: Template): Part {
+  const { may } = asked;
+  const ids = facts(template, [
+    ['Short name', 'slug'],
+    ['Id', 'id'],
+  ]);
+  const buttons = html`<div class="row">
+    ${may('templates:write') && template.status !== 'archived' && button(asked, { action: 'archive', label: 'Take out of use' })}
+    ${may('templates:delete') && confirmed(asked, { action: 'delete', label: 'Delete with its history', question: `Delete ${template.name}?`, goes: 'All files and their history go. Sent mail stays.', typedName: template.name })}
+  </div>`;
+  return foldedCard('For developers, and removal', html`${ids}${buttons}`, template.slug);
 }
 
 async function one(asked: Asked): Promise<View> {
@@ -93,92 +108,36 @@ async function one(asked: Asked): Promise<View> {
     ask(templateRoutes.get, { params }),
     ask(templateRoutes.versions, { params, query: { page: query['page'] } }),
   ]);
-  const own = ownPath(asked);
+  const { name, description, status, version, publishedAt } = template;
+  const own = `/templates/${params['id']}`;
+  const when = publishedAt && html`version ${version}, published ${time(publishedAt)}`;
+  const other = `${own}/render${version === null ? '?draft=1' : ''}`;
   const body = together(
     html`<nav class="tabs" aria-label="Views of the template">
-      ${link(`${own}/files`, 'Files')} ${link(`${own}/history`, 'History')}
-      ${link(`${own}/changes`, 'Unpublished changes')} ${link(`${own}/render${template.version === null ? '?draft=1' : ''}`, 'Preview')}
+      <a href=${`/console${own}`} aria-current="page">Overview</a> ${link(`${own}/files`, 'Files')} ${link(other, 'Preview')}
+      ${link(`${own}/changes`, 'Unpublished changes')} ${link(`${own}/history`, 'History')}
     </nav>`,
-    may('templates:write') &&
-      html`<div class="row">
-        ${button(asked, { action: 'publish', label: 'Publish the saved files', isFirst: true })}
-        ${button(asked, { action: 'duplicate', label: 'Copy' })}
-        ${template.status !== 'archived' && button(asked, { action: 'archive', label: 'Take out of use' })}
-      </div>`,
-    facts(template, [
-      ['Slug', 'slug'],
-      ['Status', 'status'],
-      ['Version that sends use', 'version'],
-      ['Description', 'description'],
-      ['Published', 'publishedAt'],
-      ['Id', 'id'],
-    ]),
-    versionsPart(asked, versions),
-    may('templates:delete') &&
-      confirmed(asked, {
-        action: 'delete',
-        label: 'Delete with its history',
-        question: `Delete ${template.name}?`,
-        goes: 'All files and their history go. Sent mail stays.',
-        typedName: template.name,
-      }),
+    html`<div class="two"><div class="grid">${versionsPart(asked, versions)}${removal(asked, template)}</div>
+      ${card('How it looks', picture({ ...template, id: params['id'] ?? '' }), { more: link(other, 'With other data'), id: 'look' })}</div>`,
   );
   return {
-    title: template.name,
+    title: name,
+    heading: html`${name} ${state(status)}`,
+    below: html`${when ?? 'never published'}${description && ` · ${description}`}`,
+    actions:
+      may('templates:write') &&
+      html`${button(asked, { action: 'duplicate', label: 'Copy' })}${button(asked, { action: 'publish', label: 'Publish the saved files', isFirst: true })}`,
     body,
     command: `svc templates show ${params['id']}`,
     request: `GET /v1/templates/${params['id']}`,
   };
 }
 
-/** Requests the content that a send would have. */
-function rendered({ ask, params, query }: Asked): Promise<Rendered> {
-  const { data, draft } = query;
-  const sample = jsonIn(data, 'The sample data');
-  const body = { ...(sample && { data: sample }), ...(draft === '1' && { draft: true }) };
-  return ask(templateRoutes.render, { params, body });
-}
-
-function result(asked: Asked, { subject, preheader, html: page, text, warnings }: Rendered): Part {
-  const search = new URLSearchParams(asked.query).toString();
-  const frame = `/console${ownPath(asked)}/look?${search}`;
-  return html`<section aria-label="The mail">
-    <h2>${subject}</h2><p class="note">${preheader}</p>${advice(warnings)}
-    ${page !== null && html`<iframe class="preview light" sandbox="" title="The mail as HTML" src=${frame}></iframe>`}
-    <details><summary>As text</summary><pre>${text}</pre></details>
-  </section>`;
-}
-
-/** Draws sample data beside the mail filled with it. */
-async function render(asked: Asked): Promise<View> {
-  const { data = '', draft } = asked.query;
-  const input = html`<form method="get" class="fields">
-    ${field({ name: 'data', label: 'Sample data, as JSON', type: 'textarea', value: data, rows: 14, hint: 'Empty: sample.json of the template, if it has one' })}
-    <label><span><input type="checkbox" name="draft" value="1" checked=${draft === '1'} /> the files as edited, not the published version</span></label>
-    <div class="row"><button class="first">Render</button></div>
-  </form>`;
-  const draw = (part: Part): View => ({
-    title: 'Render',
-    body: html`<div class="beside">${input}${part}</div>`,
-    command: `svc templates render ${asked.params['id']}`,
-    request: `POST /v1/templates/${asked.params['id']}/render`,
-  });
-  return orAgain(
-    async () => draw(result(asked, await rendered(asked))),
-    (problem) => draw(problem),
-  );
-}
-
-async function look(asked: Asked): Promise<Download> {
-  const { html: page } = await rendered(asked);
-  return { contentType: 'text/html; charset=utf-8', disposition: 'inline', bytes: page ?? '' };
-}
-
-const act = (verb: 'publish' | 'archive' | 'duplicate'): Action => ({
+const act = (verb: 'publish' | 'archive' | 'duplicate', said: string): Action => ({
   needs: 'templates:write',
   async run({ ask, params }) {
     const { id } = await ask(templateRoutes[verb], { params });
-    return `/console/templates/${id}`;
+    return { to: `/console/templates/${id}`, said };
   },
 });
 
@@ -186,7 +145,7 @@ export const templatePages: readonly Page[] = [
   {
     path: '/templates',
     needs: 'templates:read',
-    show: (asked) => list(asked, {}),
+    show: list,
     actions: {
       make: { needs: 'templates:write', run: make },
     },
@@ -196,9 +155,9 @@ export const templatePages: readonly Page[] = [
     needs: 'templates:read',
     show: one,
     actions: {
-      publish: act('publish'),
-      archive: act('archive'),
-      duplicate: act('duplicate'),
+      publish: act('publish', 'Published: sends use it from now on.'),
+      archive: act('archive', 'It is out of use.'),
+      duplicate: act('duplicate', 'This is the copy.'),
       delete: {
         needs: 'templates:delete',
         asks: 'delete this template and its history',
@@ -213,6 +172,5 @@ export const templatePages: readonly Page[] = [
   },
   ...filePages,
   ...historyPages,
-  { path: '/templates/:id/render', needs: 'templates:read', show: render },
-  { path: '/templates/:id/look', needs: 'templates:read', show: look },
+  ...previewPages,
 ];
