@@ -193,6 +193,7 @@ let hasNews = false;
  * Returns whether a person is using the page: then the content is not exchanged under the cursor.
  */
 function isBusy() {
+  if (CSS.supports('selector(:popover-open)') && main.querySelector(':popover-open')) return true;
   const active = document.activeElement;
   const isTyping = active instanceof HTMLElement && active.matches('input, textarea, select');
   return isTyping || String(getSelection()) !== '';
@@ -270,8 +271,9 @@ async function follow() {
     // After a switch of organizations in a second tab, this page stays as it is.
     if (!next || next.dataset.in !== main.dataset.in || textOf(next) === textOf(main)) return;
     if (exchangeStates(next)) return;
-    if (main.dataset.live === 'announce' || isBusy()) announce();
-    else exchange(next);
+    const isWaiting = main.dataset.live === 'often' && isBusy();
+    if (main.dataset.live === 'announce' || (isBusy() && !isWaiting)) announce();
+    else if (!isWaiting) exchange(next);
   } catch {
     // While the daemon is stopped nothing is loaded. Once it runs, the stream reports changes.
     hasNews = false;

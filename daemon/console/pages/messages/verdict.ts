@@ -41,6 +41,15 @@ const waits: Readonly<Record<string, string>> = {
   'campaign-paused': 'its campaign is stopped',
 };
 
+/** Returns why mail waits for the middle of a sentence; undefined for mail that leaves next. */
+export function whyWaiting(
+  reason: string | null,
+  { domain, senderDomain }: { domain: string; senderDomain: string },
+): string | undefined {
+  const why = reason === null ? undefined : waits[reason];
+  return why?.replace('{domain}', domain).replace('{sender}', senderDomain);
+}
+
 const goesOn: Readonly<Record<string, string>> = {
   'domain-health': 'It leaves once the domain may send again.',
   'tenant-health': 'It leaves once sending goes on.',
@@ -60,13 +69,11 @@ function waiting({ sent, one, way, when }: Fate): Verdict {
   if (way.scheduling?.hold) {
     return { tone: 'warn', sentence: 'It waits: it is on hold.', next: one.next ?? '' };
   }
-  const why = waitReason === null ? undefined : waits[waitReason];
-  if (waitReason === null || why === undefined) {
+  const domains = { domain: domainOf(email), senderDomain: domainOf(sent.from.email) };
+  const because = whyWaiting(waitReason, domains);
+  if (waitReason === null || because === undefined) {
     return { tone: 'info', sentence: 'It waits for its turn, and leaves soon.', next };
   }
-  const because = why
-    .replace('{domain}', domainOf(email))
-    .replace('{sender}', domainOf(sent.from.email));
   const leaves = nextAt === null ? '' : `It leaves by ${when(nextAt)}.`;
   return { tone: 'warn', sentence: `It waits: ${because}.`, next: goesOn[waitReason] ?? leaves };
 }

@@ -129,9 +129,7 @@ async function one(asked: Asked): Promise<View> {
     { id: 'sample' },
   );
   const body = together(
-    may('brands:write')
-      ? html`<div class="beside">${editor(asked, brand)}${mail}</div>`
-      : mail,
+    may('brands:write') ? html`<div class="beside">${editor(asked, brand)}${mail}</div>` : mail,
     may('brands:delete') &&
       foldedCard(
         'Removal',
