@@ -22,6 +22,7 @@ import { drawPage } from './layout.ts';
 import {
   type Action,
   type Asked,
+  type Done,
   type Form,
   matchPath,
   mayAsk,
@@ -87,12 +88,20 @@ export async function answerSignedIn(
     sent = isKept ? await takeKept(asked) : form;
     const done = sent ? await answered(asked, isPost ? sent : null) : root + proofPath;
     if (typeof done === 'string') return seeOther(done);
-    return 'to' in done ? seeOther(await goOn(asked, done)) : await draw(done);
+    return 'to' in done ? seeOther(await goOn(asked, allowed(asked, done))) : await draw(done);
   } catch (error) {
     const refusal = refusalOf(error, request.id);
     if (refusal.status >= 500) throw error;
     return draw(refusalView(refusal));
   }
+}
+
+/** Leaves out the button of a toast that the session may not press. */
+function allowed({ may }: Asked, { undo, ...done }: Done): Done {
+  const page = undo && pages.find((one) => matchPath(one, undo.path));
+  const action = undo && page?.actions?.[undo.action];
+  const isAllowed = action && (action.needs === null || may(action.needs));
+  return isAllowed ? { ...done, undo } : done;
 }
 
 async function signOut({ app, cookies }: Site, session: Session, form: Form): Promise<Answer> {

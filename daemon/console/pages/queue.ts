@@ -231,10 +231,16 @@ export const queuePages: readonly Page[] = [
       release: act('It goes on.', ({ ask }, { id = '' }) =>
         ask(queueRoutes.release, { body: { holdId: id } }),
       ),
-      hold: act('It waits until you release it.', ({ ask }, { domain = '', note = '' }) => {
-        const target = { domain: domain.trim() };
-        return ask(queueRoutes.hold, { body: { target, note: note.trim() || undefined } });
-      }),
+      hold: {
+        needs: 'operator',
+        async run({ ask, path }, { domain = '', note = '' }) {
+          const target = { domain: domain.trim() };
+          const body = { target, note: note.trim() || undefined };
+          const { id } = await ask(queueRoutes.hold, { body });
+          const undo = { path, action: 'release', fields: { id } };
+          return { to: `/console${path}`, said: 'It waits until you release it.', undo };
+        },
+      },
     },
   },
 ];

@@ -258,7 +258,10 @@ const move = (verb: 'pause' | 'resume' | 'cancel'): Action => ({
   async run({ ask, params, path }, { note = '' }) {
     const body = note.trim() === '' ? {} : { note: note.trim() };
     await ask(campaignRunRoutes[verb], { params, body });
-    return { to: `/console${path}`, said: words[verb] };
+    const done = { to: `/console${path}`, said: words[verb] };
+    if (verb === 'cancel') return done;
+    const action = verb === 'pause' ? 'resume' : 'pause';
+    return { ...done, undo: { path, action, fields: {} } };
   },
 });
 

@@ -93,11 +93,11 @@ function planPart(asked: Asked, warming: Warming): Part {
   );
 }
 
-const move = (way: Doorway): Action => ({
+const move = (way: Doorway, said: string, action?: string): Action => ({
   needs: 'domains:write',
   async run({ ask, params, path }, { note = '' }) {
     await ask(way, { params, body: { note: note || undefined } });
-    return `/console${path}`;
+    return { to: `/console${path}`, said, ...(action && { undo: { path, action, fields: {} } }) };
   },
 });
 
@@ -115,7 +115,7 @@ export const warmingActions: Readonly<Record<string, Action>> = {
       return `/console${path}`;
     },
   },
-  pauseWarming: move(warmingRoutes.pause),
-  resumeWarming: move(warmingRoutes.resume),
-  stopWarming: move(warmingRoutes.cancel),
+  pauseWarming: move(warmingRoutes.pause, 'The plan is paused.', 'resumeWarming'),
+  resumeWarming: move(warmingRoutes.resume, 'The plan goes on.', 'pauseWarming'),
+  stopWarming: move(warmingRoutes.cancel, 'The plan has ended.'),
 };

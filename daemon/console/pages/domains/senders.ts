@@ -3,7 +3,7 @@ import { senderRoutes } from '../../../../src/identity/senders/routes.ts';
 import type { Sender } from '../../../../src/identity/senders/schema.ts';
 import { proofRoutes } from '../../../../src/outbound/sending/sender-proof/routes.ts';
 import { html, type Part, together } from '../../html.ts';
-import type { Action, Asked, Form, Page, View } from '../../page.ts';
+import type { Action, Asked, Done, Form, Page, View } from '../../page.ts';
 import { card, foldedCard } from '../../parts/card.ts';
 import { sparkline } from '../../parts/chart.ts';
 import { confirmed } from '../../parts/confirm.ts';
@@ -188,11 +188,15 @@ async function one(asked: Asked): Promise<View> {
   };
 }
 
-const change = (said: string, bodyOf: (given: Form) => object): Action => ({
+const change = (
+  bodyOf: (given: Form) => object,
+  after: (asked: Asked, given: Form) => Partial<Done>,
+): Action => ({
   needs: 'senders:write',
-  async run({ ask, params, path }, given) {
+  async run(asked, given) {
+    const { ask, params, path } = asked;
     await ask(senderRoutes.update, { params, body: bodyOf(given) });
-    return { to: `/console${path}`, said };
+    return { to: `/console${path}`, ...after(asked, given) };
   },
 });
 
@@ -223,12 +227,24 @@ export const senderPages: readonly Page[] = [
     needs: 'senders:read',
     show: one,
     actions: {
-      change: change('Saved.', ({ name, replyTo }) => ({
-        name: name?.trim() || null,
-        replyToEmails: replyTo ? addressesIn(replyTo) : null,
-      })),
-      default: change('It is the default now.', () => ({ isDefault: true })),
-      active: change('Saved.', ({ active }) => ({ isActive: active === 'true' })),
+      change: change(
+        ({ name, replyTo }) => ({
+          name: name?.trim() || null,
+          replyToEmails: replyTo ? addressesIn(replyTo) : null,
+        }),
+        () => ({ said: 'Saved.' }),
+      ),
+      default: change(
+        () => ({ isDefault: true }),
+        () => ({ said: 'It is the default now.' }),
+      ),
+      active: change(
+        ({ active }) => ({ isActive: active === 'true' }),
+        ({ path }, { active }) => ({
+          said: active === 'true' ? 'It may send.' : 'It sends no more.',
+          undo: { path, action: 'active', fields: { active: String(active !== 'true') } },
+        }),
+      ),
       resend: {
         needs: 'senders:write',
         async run({ ask, params, path }) {

@@ -223,10 +223,15 @@ async function change(asked: Asked, given: Form): Promise<string | Done> {
 }
 
 const onLabels =
-  (way: Doorway) =>
-  async (asked: Asked, { label = '' }: Form) => {
+  (way: Doorway, verb: 'label' | 'unlabel') =>
+  async (asked: Asked, { label = '' }: Form): Promise<Done> => {
     await asked.ask(way, { params: asked.params, body: { labels: [label] } });
-    return ownPath(asked);
+    const action = verb === 'label' ? 'unlabel' : 'label';
+    return {
+      to: ownPath(asked),
+      said: verb === 'label' ? `It has the label “${label}”.` : `The label “${label}” is gone.`,
+      undo: { path: asked.path, action, fields: { label } },
+    };
   };
 
 const keep = (asked: Asked, { messageId = '', text = '' }: Form) =>
@@ -260,8 +265,8 @@ export const threadPages: readonly Page[] = [
           return `/console/mailboxes/${asked.params['id']}?folder=trash`;
         },
       },
-      label: { needs: 'mailboxes:write', run: onLabels(threadRoutes.addLabels) },
-      unlabel: { needs: 'mailboxes:write', run: onLabels(threadRoutes.removeLabels) },
+      label: { needs: 'mailboxes:write', run: onLabels(threadRoutes.addLabels, 'label') },
+      unlabel: { needs: 'mailboxes:write', run: onLabels(threadRoutes.removeLabels, 'unlabel') },
       reply: { needs: 'mailboxes:send', run: reply },
       replyDone: { needs: 'mailboxes:send', run: replyDone },
       forward: { needs: 'mailboxes:send', run: forward },

@@ -343,18 +343,23 @@ export const messagePage: Page = {
     },
     block: {
       needs: 'blocks:write',
-      async run(asked, { address = '' }) {
-        await asked.ask(blockRoutes.create, { body: { address } });
-        return { to: ownPath(asked), said: `${address} is blocked.` };
+      async run(asked, { address = '', reason }) {
+        const body = { address, ...(reason && { reason }) };
+        const { id } = await asked.ask(blockRoutes.create, { body });
+        const undo = { path: asked.path, action: 'lift', fields: { id } };
+        return { to: ownPath(asked), said: `${address} is blocked.`, undo };
       },
     },
     lift: {
       needs: 'blocks:delete',
       destroys: true,
       async run(asked, { id = '' }) {
-        const { address } = await asked.ask(blockRoutes.get, { params: { id } });
+        const block = await asked.ask(blockRoutes.get, { params: { id } });
         await asked.ask(blockRoutes.delete, { params: { id } });
-        return { to: ownPath(asked), said: `The block of ${address} is lifted.` };
+        const { address, reason, unsubscribeGroupId } = block;
+        const undo = { path: asked.path, action: 'block', fields: { address, reason } };
+        const said = `The block of ${address} is lifted.`;
+        return { to: ownPath(asked), said, ...(unsubscribeGroupId === null && { undo }) };
       },
     },
     delete: {

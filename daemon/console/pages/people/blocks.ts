@@ -172,8 +172,9 @@ export const blockPages: readonly Page[] = [
         run: async (asked, given) => {
           const { address = '', reason } = given;
           const body = { address: address.trim(), ...(reason && { reason }) };
-          await asked.ask(blockRoutes.create, { body });
-          return { to: '/console/blocks', said: `${address.trim()} is blocked.` };
+          const { id } = await asked.ask(blockRoutes.create, { body });
+          const undo = { path: '/blocks', action: 'delete', fields: { id } };
+          return { to: '/console/blocks', said: `${address.trim()} is blocked.`, undo };
         },
       },
       delete: {

@@ -262,11 +262,20 @@ async function leave({ ask, params, path }: Asked, { list = '' }: Form): Promise
 }
 
 async function lift({ ask, path }: Asked, { id = '' }: Form): Promise<Done> {
-  const { address, unsubscribeGroupId } = await ask(blockRoutes.get, { params: { id } });
+  const block = await ask(blockRoutes.get, { params: { id } });
   await ask(blockRoutes.delete, { params: { id } });
-  const said =
-    unsubscribeGroupId === null ? `${address} gets mail again.` : 'The list is sent again.';
-  return { to: `/console${path}`, said };
+  const { address, reason, unsubscribeGroupId: list } = block;
+  return list === null
+    ? {
+        to: `/console${path}`,
+        said: `${address} gets mail again.`,
+        undo: { path, action: 'block', fields: { address, reason } },
+      }
+    : {
+        to: `/console${path}`,
+        said: 'The list is sent again.',
+        undo: { path, action: 'leave', fields: { list } },
+      };
 }
 
 export const contactPage: Page = {
@@ -279,9 +288,11 @@ export const contactPage: Page = {
     lift: { ...{ needs: 'blocks:delete', run: lift }, destroys: true },
     block: {
       needs: 'blocks:write',
-      run: async ({ ask, path }, { address = '' }) => {
-        await ask(blockRoutes.create, { body: { address } });
-        return { to: `/console${path}`, said: `${address} gets no mail any more.` };
+      run: async ({ ask, path }, { address = '', reason }) => {
+        const body = { address, ...(reason && { reason }) };
+        const { id } = await ask(blockRoutes.create, { body });
+        const undo = { path, action: 'lift', fields: { id } };
+        return { to: `/console${path}`, said: `${address} gets no mail any more.`, undo };
       },
     },
     delete: {

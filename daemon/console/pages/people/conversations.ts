@@ -209,8 +209,11 @@ const move = (verb: 'resolve' | 'archive' | 'reopen'): Action => ({
   needs: 'conversations:write',
   run: async ({ ask, params, path }, { notes = '' }) => {
     const body = notes.trim() === '' ? {} : { resolutionNotes: notes };
+    const { status } = await ask(conversationRoutes.get, { params });
     await ask(conversationRoutes[verb], { params, body });
-    return { to: `/console${path}`, said: said[verb] };
+    const before = status === 'resolved' ? 'resolve' : 'archive';
+    const action = verb === 'reopen' ? before : 'reopen';
+    return { to: `/console${path}`, said: said[verb], undo: { path, action, fields: {} } };
   },
 });
 
