@@ -77,20 +77,18 @@ function shareCell(stats: WebhookStats): Part {
   return html`${rate !== null && html`<b>${percent(rate)}</b> `}<small>${words}</small>`;
 }
 
-async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+async function list(asked: Asked): Promise<View> {
   const { ask, query, may } = asked;
   const found = await ask(webhookRoutes.list, { query: { page: query['page'] } });
   const stats = await Promise.all(
     found.items.map(({ id }) => ask(webhookRoutes.stats, { params: { id }, query: { period: 7 } })),
   );
   const items = found.items.map((item, at) => ({ ...item, stats: stats[at] }));
-  const isOpen = found.items.length === 0 || given['_action'] === 'make';
   return {
     title: 'Webhooks',
     below: 'Programs that get each event as a signed post; shares of the last 7 days',
     actions: link('/webhooks/events', 'Kinds of events'),
     body: together(
-      problem,
       table(
         asked,
         { ...found, items },
@@ -113,9 +111,9 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
       may('webhooks:write') &&
         foldedCard(
           'Add a webhook',
-          form(asked, 'make', 'Add the webhook', fieldsOf(given)),
+          form(asked, 'make', 'Add the webhook', fieldsOf({})),
           'a URL of yours gets the events',
-          isOpen,
+          found.items.length === 0,
         ),
     ),
     command: 'svc webhooks list',
@@ -124,7 +122,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
 }
 
 /** Draws the forms that change an endpoint and post logged events again, folded. */
-function settings(asked: Asked, endpoint: Webhook, given: Form): Part {
+function settings(asked: Asked, endpoint: Webhook): Part {
   const { may } = asked;
   const { name, url, events, installationId, status } = endpoint;
   const ids = facts(endpoint, [
@@ -134,7 +132,7 @@ function settings(asked: Asked, endpoint: Webhook, given: Form): Part {
   if (installationId !== null)
     return foldedCard('For developers', ids, 'it belongs to an extension');
   const isActive = status === 'active';
-  const values = { url, name: name ?? '', events: events.join(' '), ...given };
+  const values = { url, name: name ?? '', events: events.join(' ') };
   const again = html`
     ${choice({
       name: 'status',
@@ -161,14 +159,12 @@ function settings(asked: Asked, endpoint: Webhook, given: Form): Part {
         'URL, name and events',
         form(asked, 'change', 'Save', fieldsOf(values)),
         html`<code>${url}</code>`,
-        given['_action'] === 'change',
       ),
     may('webhooks:write') &&
       foldedCard(
         'Post past events again',
         form(asked, 'replay', 'Post them again', again),
         'such as after a fault of the receiver',
-        given['_action'] === 'replay',
       ),
     foldedCard('Secret and removal', html`${ids}${act}`, 'the secret signs each post'),
   );
@@ -254,7 +250,7 @@ async function lastFailureOf({ ask, params }: Asked): Promise<WebhookDelivery | 
     .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))[0];
 }
 
-async function one(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
+async function one(asked: Asked): Promise<View> {
   const { ask, params, may, path, query } = asked;
   const { status, eventType, since, page } = query;
   const period = periods.find((days) => days === query['period']) ?? '7';
@@ -280,7 +276,6 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
       button(asked, { action: 'test', label: 'Send a test event', isFirst: true }),
     live: 'announce',
     body: together(
-      problem,
       disabledReason !== null &&
         html`<section class="find-out" aria-label="Disabled">${icon('warning')}<p><b>It gets no events.</b> ${disabledReason}</p></section>`,
       failure &&
@@ -291,7 +286,7 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
       figures(stats, period),
       stats.total > 0 && card('Events by day', byDay(asked, stats), { more: choices }),
       deliveryList(asked, deliveries),
-      settings(asked, endpoint, given),
+      settings(asked, endpoint),
     ),
     command: `svc webhooks deliveries ${params['id']}`,
     request: `GET /v1/webhooks/${params['id']}/deliveries`,
@@ -336,7 +331,7 @@ export const webhookPages: readonly Page[] = [
   {
     path: '/webhooks',
     needs: 'webhooks:read',
-    show: (asked) => list(asked, {}),
+    show: list,
     actions: {
       make: {
         needs: 'webhooks:write',
@@ -350,7 +345,7 @@ export const webhookPages: readonly Page[] = [
   {
     path: '/webhooks/:id',
     needs: 'webhooks:read',
-    show: (asked) => one(asked),
+    show: one,
     actions: {
       test: act(webhookRoutes.test, { said: 'A test event is on its way.' }),
       status: act(webhookRoutes.update, {
