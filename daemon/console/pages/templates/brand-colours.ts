@@ -77,7 +77,7 @@ function bodiesOf(css: string, selector: string): Place[] {
   for (let at = 0; at < css.length; at++) {
     const end = opaqueEnd(css, at);
     if (end > at) {
-      // A comment is no part of a selector.
+      // Comments are left out of selectors.
       if (depth === 0) start = end;
       at = end - 1;
     } else if (css[at] === '{') {
@@ -133,7 +133,7 @@ export function colourFields(css: string): Part {
 
 /**
  * Returns a typed style sheet with the colours that a person changed from the stored ones.
- * @throws Refusal for a text that is no colour
+ * @throws Refusal for a text without the form of a colour
  */
 export function withColours(stored: string, typed: string, given: Form): string {
   let css = typed;

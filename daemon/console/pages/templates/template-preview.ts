@@ -70,7 +70,7 @@ async function preview(asked: Asked): Promise<View> {
       return draw(result(asked, mail), missingIn(mail), typedValues(asked));
     },
     (problem) => {
-      // Text that is no JSON stays in the field: parts/typed.ts fills it.
+      // Malformed JSON stays in the field: parts/typed.ts fills it.
       const { data: _, ...rest } = query;
       return draw(problem, [], typedValues({ query: rest }) ?? (query['data'] ? {} : null));
     },
