@@ -217,6 +217,8 @@ describe('a conversation', () => {
     });
     const { id: other } = await api('POST', '/v1/conversations', { title: 'Other' });
     await act(`/console/conversations/${other}`, 'archive', {});
+    // The next page has the toast, and with it the path of the archived one.
+    await browser.get('/console/conversations');
     for (const query of ['status=active', 'tag=billing', 'externalId=case-1']) {
       const { body } = await browser.get(`/console/conversations?${query}`);
       expect([query, body.includes(id), body.includes(other)]).toEqual([query, true, false]);
