@@ -10,7 +10,7 @@ import {
   daemonHome,
   until,
 } from '../support/daemon-process.ts';
-import { type Findings, findingsOf, looks, measure } from './bars.ts';
+import { type Findings, findingsOf, type Look, looks, measure } from './bars.ts';
 import { chromiumPath, openPage, startChromium, type WatchedPage } from './chromium.ts';
 import { fillPages, findPaths } from './fixture.ts';
 import { fillShop, posts } from './full.ts';
@@ -64,10 +64,8 @@ describe.skipIf(path === null)('every page', () => {
       const answer = await page.goto(at);
       expect([at, answer?.status()]).toEqual([at, 200]);
       const turn = paths.findIndex(([one]) => one === pattern) % looks.length;
-      const searched = inLong<readonly (typeof looks)[number][]>(
-        looks,
-        looks.slice(turn, turn + 1),
-      );
+      const some: readonly Look[] = looks.slice(turn, turn + 1);
+      const searched = inLong(looks as readonly Look[], some);
       found.set(pattern, await findingsOf(page, searched));
     }
   }
