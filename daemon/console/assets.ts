@@ -33,7 +33,9 @@ export function styleOf(): string {
     .join('')
     .replaceAll(/\/\*[^*]*\*\//g, '')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([{};,>]) ?/g, '$1');
+    .replaceAll(/ ?([{};,>]) ?/g, '$1')
+    .replaceAll(': ', ':')
+    .replaceAll(';}', '}');
 }
 
 /** Returns a script without its comments and indentation. */

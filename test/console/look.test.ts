@@ -8,7 +8,7 @@ const css = styleOf();
 const folder = 'daemon/console/assets/css';
 const looks = ['light', 'dark'] as const;
 const colours = new Map(
-  [...css.matchAll(/--([\w-]+): light-dark\((#\w{6}),(#\w{6})\)/g)].map(
+  [...css.matchAll(/--([\w-]+):light-dark\((#\w{6}),(#\w{6})\)/g)].map(
     ([, name = '', light = '', dark = '']) => [name, { light, dark }],
   ),
 );
@@ -51,10 +51,10 @@ describe.each(looks)('in the %s look', (look) => {
 });
 
 it('fields have the edge of the test, and words break only in code and facts', () => {
-  expect(css).toMatch(/:is\(input,select,textarea\)\{[^}]*border: 1px solid var\(--edge\)/);
+  expect(css).toMatch(/:is\(input,select,textarea\)\{[^}]*border:1px solid var\(--edge\)/);
   const [body = ''] = /}body\{[^}]*\}/m.exec(css) ?? [];
-  expect(body).toContain('overflow-wrap: break-word');
-  expect(css.match(/[^}]*\{[^{}]*overflow-wrap: anywhere/g)).toHaveLength(1);
+  expect(body).toContain('overflow-wrap:break-word');
+  expect(css.match(/[^}]*\{[^{}]*overflow-wrap:anywhere/g)).toHaveLength(1);
 });
 
 it('has no text below 12 px, and at most 40 KB in files of fewer than 400 lines', () => {
