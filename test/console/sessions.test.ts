@@ -277,7 +277,7 @@ describe('the console', () => {
       'cache-control': expect.stringContaining('no-store'),
     });
     const assets = [...body.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
-    expect(assets).toHaveLength(4);
+    expect(assets).toHaveLength(3);
     let bytes = body.length;
     for (const path of assets) {
       const asset = await world.browser().get(path);

@@ -3,7 +3,6 @@
 // counts add up to the audience. Each seed is one death, before, within or after one of the
 // transactions. KILL_POINTS=500 is a soak; KILL_SEED=<the seed in the name of a failed test>
 // repeats one.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
@@ -131,7 +130,8 @@ describe.each(stores)('a daemon that dies while it walks a run, on %s', (store) 
       await loop.start();
       for (const decision of story) {
         const threshold = 1 + pick(audience);
-        while (!isOver && isGoing(await read(run), threshold)) await nextTurn();
+        // Time passes: the loop rests between the commits that wake it.
+        while (!isOver && isGoing(await read(run), threshold)) await test.clock.advance(1);
         await decide(victim, test, run, decision);
         open.shift();
       }

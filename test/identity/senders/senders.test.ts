@@ -33,6 +33,7 @@ describe.each(stores)('the choice of a sender on %s', (store) => {
   it('allows every address of a verified domain', async () => {
     const domain = await verifiedDomain();
     expect(await resolve({ email: 'anyone@acme.example', name: 'Any One' })).toEqual({
+      id: null,
       email: 'anyone@acme.example',
       name: 'Any One',
       domainId: domain.id,
@@ -44,12 +45,13 @@ describe.each(stores)('the choice of a sender on %s', (store) => {
 
   it('takes name and Reply-To of the matching sender, in any case of letters', async () => {
     const domain = await verifiedDomain();
-    await createSender(test.app, caller, {
+    const { id } = await createSender(test.app, caller, {
       email: 'News@acme.example',
       name: 'Acme News',
       replyToEmails: ['help@acme.example'],
     });
     expect(await resolve({ email: 'news@acme.example' })).toEqual({
+      id,
       email: 'news@acme.example',
       name: 'Acme News',
       domainId: domain.id,
