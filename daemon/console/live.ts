@@ -4,7 +4,8 @@
 //
 //   stream | by                                                    | then
 //   -------+-------------------------------------------------------+-----------------------------------------
-//   open   | events that the session may read, about the resource  | `change`, twice a second at most
+//   open   | events that the session may read, about the resource  | `change`, twice a second at most; more
+//          |                                                       | seldom beside more than two open pages
 //   begun  | such an event since the page was drawn                | `change` at once
 //   open   | 1 s                                                   | the session is looked at again
 //   open   | 15 s                                                  | a comment
@@ -29,6 +30,11 @@ const mostStreams = 100;
 const checkMs = 1_000;
 const heartbeatMs = 15_000;
 const leastPauseMs = 500;
+/**
+ * Share of each open page in the pause between two notices of a page. A page then loads itself: all
+ * open pages together load four times a second. Beside 20 pages that took 13 % of the accept rate.
+ */
+const pauseOfPageMs = 250;
 const mostBacklog = 65_536;
 /** Longest time between an event and the commit: a page drawn in between lacks the event. */
 const commitMs = 1_000;
@@ -82,7 +88,8 @@ export class LiveStreams {
     this.#open.add(ending);
     raw.on('close', () => ending.abort());
     beginServerSent(reply);
-    const tell = telling(this.#app, reply, caller, shown.about, ending.signal);
+    const pauseMs = () => Math.max(leastPauseMs, this.#open.size * pauseOfPageMs);
+    const tell = telling(this.#app, reply, caller, { about: shown.about, pauseMs }, ending.signal);
     const watch: Watch = { tell, end: () => ending.abort() };
     const reader = this.#readerOf(caller.organizationId);
     reader.add(watch);
@@ -191,7 +198,7 @@ function telling(
   app: App,
   { raw }: FastifyReply,
   caller: Caller,
-  about: string | undefined,
+  { about, pauseMs }: { about: string | undefined; pauseMs: () => number },
   signal: AbortSignal,
 ): Watch['tell'] {
   const reach = eventReachOf(app, caller);
@@ -202,7 +209,7 @@ function telling(
     isPausing = true;
     if (raw.writableLength > mostBacklog) raw.destroy();
     else raw.write('event: change\ndata:\n\n');
-    app.clock.after(leastPauseMs, () => {
+    app.clock.after(pauseMs(), () => {
       isPausing = false;
       if (isDue && !signal.aborted) send();
     });

@@ -92,6 +92,28 @@ describe.each(stores)('a live stream on %s', (store) => {
     expect(live.ticks() - before).toBeLessThanOrEqual(5);
   });
 
+  it('tells twenty pages together at most four times a second', async () => {
+    const { cookie } = await world.signIn(world.test.apiKey);
+    const pages: Live[] = [];
+    for (let page = 0; page < 20; page++) pages.push(await open(cookie));
+    const ticks = () => pages.reduce((sum, live) => sum + live.ticks(), 0);
+    await change();
+    await expect
+      .poll(async () => {
+        await world.test.clock.advance(600);
+        return pages.every((live) => live.ticks() > 0);
+      })
+      .toBe(true);
+    const before = ticks();
+    for (let passed = 0; passed < 100; passed++) {
+      if (passed % 5 === 0) await change();
+      await world.test.clock.advance(100);
+    }
+    const seconds = 10;
+    expect(ticks() - before).toBeGreaterThan(0);
+    expect(ticks() - before).toBeLessThanOrEqual(4 * seconds + pages.length);
+  });
+
   it('tells a session only of what its key may read', async () => {
     const keyFor = async (permission: Permission) => (await world.keyWith(permission)).key;
     const reads = await open((await world.signIn(await keyFor('messages:read'))).cookie);
