@@ -56,7 +56,7 @@ async function preview(asked: Asked): Promise<View> {
     typed: ReturnType<typeof typedValues>,
   ): View => ({
     title: 'Preview',
-    crumb: html`${link('/templates', 'Templates')} / ${link(ownPath(asked), name)} /`,
+    crumb: html`${link('/templates', 'Templates')} / ${link(ownPath(asked), name)}`,
     body: html`<div class="beside"><form method="get" class="fields">
       ${sampleFields({ files, missing, typed })}
       ${check('draft', 'the files as edited, not the published version', query['draft'] === '1')}
