@@ -1,12 +1,12 @@
 // Webhooks: how many events arrived, why the last failed one did not, and the deliveries.
 // webhook-deliveries.ts shows a delivery.
-import type { Doorway } from '../../../src/core/api/route.ts';
 import { dayIn } from '../../../src/platform/runtime/calendar.ts';
 import { webhookRoutes } from '../../../src/webhooks/routes.ts';
 import type { Webhook, WebhookDelivery, WebhookStats } from '../../../src/webhooks/schema.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Action, Asked, Done, Form, Page, View } from '../page.ts';
+import type { Asked, Done, Form, Page, View } from '../page.ts';
+import { calls } from '../parts/calls.ts';
 import { card, foldedCard } from '../parts/card.ts';
 import { columnChart } from '../parts/chart.ts';
 import { confirmed } from '../parts/confirm.ts';
@@ -35,7 +35,6 @@ const statuses = [
   ['cancelled', 'Cancelled'],
 ] as const;
 const periods = ['7', '30', '90'];
-const own = ({ params }: Asked) => `/console/webhooks/${params['id']}`;
 
 const wordsIn = (text = '') => text.split(/[\s,]+/).filter((word) => word !== '');
 
@@ -310,21 +309,6 @@ async function replay(
   return { to: `/console/webhooks/${params['id']}`, said };
 }
 
-interface Act {
-  said: string;
-  bodyOf?: (given: Form) => object;
-  asks?: string;
-}
-
-const act = (way: Doorway, { said, bodyOf: body, asks }: Act): Action => ({
-  needs: 'webhooks:write',
-  ...(asks !== undefined && { asks }),
-  async run(asked, given) {
-    await asked.ask(way, { params: asked.params, body: body?.(given) });
-    return { to: own(asked), said };
-  },
-});
-
 const changing = 'change this webhook';
 
 export const webhookPages: readonly Page[] = [
@@ -347,17 +331,13 @@ export const webhookPages: readonly Page[] = [
     needs: 'webhooks:read',
     show: one,
     actions: {
-      test: act(webhookRoutes.test, { said: 'A test event is on its way.' }),
-      status: act(webhookRoutes.update, {
+      test: calls(webhookRoutes.test, { said: 'A test event is on its way.' }),
+      status: calls(webhookRoutes.update, {
         said: 'Saved.',
-        bodyOf: ({ status }) => ({ status }),
+        body: ({ status }) => ({ status }),
         asks: changing,
       }),
-      change: {
-        needs: 'webhooks:write',
-        asks: changing,
-        run: act(webhookRoutes.update, { said: 'Saved.', bodyOf }).run,
-      },
+      change: calls(webhookRoutes.update, { said: 'Saved.', body: bodyOf, asks: changing }),
       secret: {
         needs: 'webhooks:write',
         asks: 'make a new secret',
@@ -365,15 +345,12 @@ export const webhookPages: readonly Page[] = [
         run: async ({ ask, params }) => once(await ask(webhookRoutes.rotateSecret, { params })),
       },
       replay: { needs: 'webhooks:write', run: replay },
-      delete: {
-        needs: 'webhooks:delete',
+      delete: calls(webhookRoutes.delete, {
         asks: 'delete this webhook',
         destroys: true,
-        async run({ ask, params }) {
-          await ask(webhookRoutes.delete, { params });
-          return { to: '/console/webhooks', said: 'The webhook is deleted.' };
-        },
-      },
+        to: '/webhooks',
+        said: 'The webhook is deleted.',
+      }),
     },
   },
   deliveryPage,

@@ -5,6 +5,7 @@ import { warmingRoutes } from '../../../../src/identity/warming/routes.ts';
 import type { Warming } from '../../../../src/identity/warming/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked } from '../../page.ts';
+import { calls } from '../../parts/calls.ts';
 import { columnChart } from '../../parts/chart.ts';
 import { facts } from '../../parts/facts.ts';
 import { choice, field, form } from '../../parts/form.ts';
@@ -93,28 +94,23 @@ function planPart(asked: Asked, warming: Warming): Part {
   );
 }
 
-const move = (way: Doorway, said: string, action?: string): Action => ({
-  needs: 'domains:write',
-  async run({ ask, params, path }, { note = '' }) {
-    await ask(way, { params, body: { note: note || undefined } });
-    return { to: `/console${path}`, said, ...(action && { undo: { path, action, fields: {} } }) };
-  },
-});
+const numbers = ['initialDailyRecipients', 'dailyGrowthPercent', 'targetDailyRecipients'];
+
+const move = (way: Doorway, said: string, undo?: string) =>
+  calls(way, {
+    body: ({ note = '' }) => ({ note: note || undefined }),
+    said,
+    ...(undo && { undo: [undo] }),
+  });
 
 export const warmingActions: Readonly<Record<string, Action>> = {
-  startWarming: {
-    needs: 'domains:write',
-    async run({ ask, params, path }, given) {
-      const numbers = ['initialDailyRecipients', 'dailyGrowthPercent', 'targetDailyRecipients'];
-      const body = {
-        identity: given['identity'],
-        direct: given['direct'] || undefined,
-        ...Object.fromEntries(numbers.map((name) => [name, Number(given[name])])),
-      };
-      await ask(warmingRoutes.start, { params, body });
-      return `/console${path}`;
-    },
-  },
+  startWarming: calls(warmingRoutes.start, {
+    body: (given) => ({
+      identity: given['identity'],
+      direct: given['direct'] || undefined,
+      ...Object.fromEntries(numbers.map((name) => [name, Number(given[name])])),
+    }),
+  }),
   pauseWarming: move(warmingRoutes.pause, 'The plan is paused.', 'resumeWarming'),
   resumeWarming: move(warmingRoutes.resume, 'The plan goes on.', 'pauseWarming'),
   stopWarming: move(warmingRoutes.cancel, 'The plan has ended.'),

@@ -17,6 +17,7 @@ import { downloadOf, withQuery } from '../../api.ts';
 import { html, type Part } from '../../html.ts';
 import { framedHtml, mostShown } from '../../mail-picture.ts';
 import type { Asked, Done, Form, Page, View } from '../../page.ts';
+import { calls } from '../../parts/calls.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { button, field, form, hidden } from '../../parts/form.ts';
 import { icon } from '../../parts/icon.ts';
@@ -46,7 +47,8 @@ const mostDrafts = 100;
 const longestText = 100_000;
 
 /** Returns the path of the thread, with the list beside it as it is shown. */
-const ownPath = (asked: Asked) => withQuery(`/console${asked.path}`, listQuery(asked));
+const here = (asked: Asked) => withQuery(asked.path, listQuery(asked));
+const ownPath = (asked: Asked) => `/console${here(asked)}`;
 
 function tools(asked: Asked, { read, starred, folder, snoozedUntil }: Thread): Part {
   const change = (label: Part, fields: Record<string, string>, key?: string) =>
@@ -156,7 +158,7 @@ async function thread(asked: Asked): Promise<View> {
     openedOf(asked, mails),
     mailList(asked, mailbox, new Set(proposals.map(({ threadId }) => threadId))),
   ]);
-  const here = proposals.filter(({ threadId }) => threadId === own.id);
+  const proposed = proposals.filter(({ threadId }) => threadId === own.id);
   const last = mails.findLast(({ direction }) => direction === 'inbound') ?? mails.at(-1);
   const path = (from: string) => withQuery(ownPath(asked), { from });
   const older = own.messageCount - mails.length;
@@ -169,8 +171,8 @@ async function thread(asked: Asked): Promise<View> {
         ${!isWhole && older > 0 && html`<p class="event"><a href=${path('first')}>${older} earlier mails</a></p>`}
         ${flow(asked, { mails, notes: afterFirst(notes, mails, older > 0), drafts, opened })}
         ${next && html`<p class="event"><a href=${path(next)}>Later mails</a></p>`}
-        ${here.map(({ part }) => part)}</div>
-      ${may('mailboxes:send') && last && (await replyDock(asked, { last, mailbox, isFirst: here.length === 0 }))}
+        ${proposed.map(({ part }) => part)}</div>
+      ${may('mailboxes:send') && last && (await replyDock(asked, { last, mailbox, isFirst: proposed.length === 0 }))}
     </section></div>`;
   return {
     title,
@@ -222,17 +224,14 @@ async function change(asked: Asked, given: Form): Promise<string | Done> {
   return snoozedUntil ? back('Snoozed.', { snooze: '' }) : ownPath(asked);
 }
 
-const onLabels =
-  (way: Doorway, verb: 'label' | 'unlabel') =>
-  async (asked: Asked, { label = '' }: Form): Promise<Done> => {
-    await asked.ask(way, { params: asked.params, body: { labels: [label] } });
-    const action = verb === 'label' ? 'unlabel' : 'label';
-    return {
-      to: ownPath(asked),
-      said: verb === 'label' ? `It has the label “${label}”.` : `The label “${label}” is gone.`,
-      undo: { path: asked.path, action, fields: { label } },
-    };
-  };
+const onLabels = (way: Doorway, undo: 'label' | 'unlabel') =>
+  calls(way, {
+    to: here,
+    body: ({ label = '' }) => ({ labels: [label] }),
+    said: ({ label }) =>
+      undo === 'unlabel' ? `It has the label “${label}”.` : `The label “${label}” is gone.`,
+    undo: [undo, 'label'],
+  });
 
 const keep = (asked: Asked, { messageId = '', text = '' }: Form) =>
   keepDraft(asked, { inReplyToMessageId: messageId, text });
@@ -250,43 +249,24 @@ export const threadPages: readonly Page[] = [
     show: thread,
     actions: {
       change: { needs: 'mailboxes:write', run: change },
-      opened: {
-        needs: 'mailboxes:write',
-        async run(asked) {
-          await asked.ask(threadRoutes.update, { params: asked.params, body: { read: true } });
-          return ownPath(asked);
-        },
-      },
-      delete: {
-        needs: 'mailboxes:delete',
+      opened: calls(threadRoutes.update, { to: here, body: () => ({ read: true }) }),
+      delete: calls(threadRoutes.delete, {
         destroys: true,
-        async run(asked) {
-          await asked.ask(threadRoutes.delete, { params: asked.params });
-          return `/console/mailboxes/${asked.params['id']}?folder=trash`;
-        },
-      },
-      label: { needs: 'mailboxes:write', run: onLabels(threadRoutes.addLabels, 'label') },
-      unlabel: { needs: 'mailboxes:write', run: onLabels(threadRoutes.removeLabels, 'unlabel') },
+        to: ({ params }) => `/mailboxes/${params['id']}?folder=trash`,
+      }),
+      label: onLabels(threadRoutes.addLabels, 'unlabel'),
+      unlabel: onLabels(threadRoutes.removeLabels, 'label'),
       reply: { needs: 'mailboxes:send', run: reply },
       replyDone: { needs: 'mailboxes:send', run: replyDone },
       forward: { needs: 'mailboxes:send', run: forward },
       keep: { needs: 'mailboxes:write', run: keep },
       undo: { needs: 'mailboxes:send', run: undo },
-      note: {
-        needs: 'mailboxes:write',
-        async run(asked, { body = '' }) {
-          await asked.ask(noteRoutes.create, { params: asked.params, body: { body } });
-          return ownPath(asked);
-        },
-      },
-      forget: {
-        needs: 'mailboxes:delete',
+      note: calls(noteRoutes.create, { to: here, body: ({ body = '' }) => ({ body }) }),
+      forget: calls(noteRoutes.delete, {
         destroys: true,
-        async run(asked, { id }) {
-          await asked.ask(noteRoutes.delete, { params: { ...asked.params, noteId: id } });
-          return ownPath(asked);
-        },
-      },
+        to: here,
+        params: ({ id }) => ({ noteId: id }),
+      }),
     },
   },
   {

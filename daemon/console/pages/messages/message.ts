@@ -16,6 +16,7 @@ import { orNone, withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
 import { parsingErrors } from '../../parsing-errors.ts';
+import { calls } from '../../parts/calls.ts';
 import { card, foldedCard } from '../../parts/card.ts';
 import { confirmed } from '../../parts/confirm.ts';
 import { facts } from '../../parts/facts.ts';
@@ -320,20 +321,11 @@ export const messagePage: Page = {
   needs: 'messages:read',
   show,
   actions: {
-    cancel: {
-      needs: 'messages:send',
-      async run(asked) {
-        await asked.ask(undoRoutes.cancel, { params: asked.params });
-        return { to: ownPath(asked), said: 'Cancelled.' };
-      },
-    },
-    retry: {
-      needs: 'operator',
-      async run(asked, { delivery = '' }) {
-        await asked.ask(queueRoutes.retry, { body: { ids: [delivery] } });
-        return { to: ownPath(asked), said: 'It is tried now.' };
-      },
-    },
+    cancel: calls(undoRoutes.cancel, { said: 'Cancelled.' }),
+    retry: calls(queueRoutes.retry, {
+      body: ({ delivery = '' }) => ({ ids: [delivery] }),
+      said: 'It is tried now.',
+    }),
     resend: {
       needs: 'messages:send',
       async run({ ask, params }) {
@@ -362,13 +354,10 @@ export const messagePage: Page = {
         return { to: ownPath(asked), said, ...(unsubscribeGroupId === null && { undo }) };
       },
     },
-    delete: {
-      needs: 'messages:delete',
+    delete: calls(messageRoutes.delete, {
       destroys: true,
-      async run({ ask, params }) {
-        await ask(messageRoutes.delete, { params });
-        return { to: '/console/messages', said: 'The mail is deleted.' };
-      },
-    },
+      to: '/messages',
+      said: 'The mail is deleted.',
+    }),
   },
 };

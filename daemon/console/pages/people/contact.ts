@@ -145,9 +145,9 @@ function storyCard(asked: Asked, { contact, moments }: Seen): Part {
   return card('What happened', html`<ol class="story">${rows}</ol>`, { more });
 }
 
-function changing(asked: Asked, contact: Contact, given: Form | null): Part {
+function changing(asked: Asked, contact: Contact): Part {
   if (!asked.may('contacts:write')) return null;
-  const values = given ?? {
+  const values: Form = {
     name: contact.name ?? '',
     displayName: contact.displayName ?? '',
     tags: contact.tags.join(', '),
@@ -171,15 +171,10 @@ function changing(asked: Asked, contact: Contact, given: Form | null): Part {
       empty: 'as it is',
     })}
     <fieldset><legend>Profile</legend>${profileFields(values)}</fieldset>`;
-  return foldedCard(
-    'Change',
-    form(asked, 'change', 'Save', fields),
-    'name, tags, profile',
-    given !== null,
-  );
+  return foldedCard('Change', form(asked, 'change', 'Save', fields), 'name, tags, profile');
 }
 
-async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
+async function one(asked: Asked): Promise<View> {
   const { may, params } = asked;
   const seen = await see(asked);
   const { contact } = seen;
@@ -204,7 +199,6 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
     below: html`${state(contact.status)} ${addresses}`,
     actions: remove,
     body: together(
-      problem,
       html`<div class="grid half"><div class="grid">${listsCard(asked, seen)}${card(
         'About this person',
         html`<div>${facts(contact, [
@@ -217,7 +211,7 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
           ['Since', 'createdAt'],
         ])}${profileFacts(contact)}</div>`,
       )}</div>${storyCard(asked, seen)}</div>`,
-      changing(asked, contact, given),
+      changing(asked, contact),
       foldedCard(
         'For developers',
         facts(contact, [
@@ -281,7 +275,7 @@ async function lift({ ask, path }: Asked, { id = '' }: Form): Promise<Done> {
 export const contactPage: Page = {
   path: '/contacts/:id',
   needs: 'contacts:read',
-  show: (asked) => one(asked, null),
+  show: one,
   actions: {
     change: { needs: 'contacts:write', run: change },
     leave: { needs: 'blocks:write', run: leave },
