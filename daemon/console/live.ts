@@ -32,7 +32,8 @@ const heartbeatMs = 15_000;
 const leastPauseMs = 500;
 /**
  * Share of each open page in the pause between two notices of a page. A page then loads itself: all
- * open pages together load four times a second. Beside 20 pages that took 13 % of the accept rate.
+ * open pages together load four times a second. Without a share, 20 pages took 13 % of the accept
+ * rate.
  */
 const pauseOfPageMs = 250;
 const mostBacklog = 65_536;

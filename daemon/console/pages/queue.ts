@@ -22,7 +22,6 @@ import { delayOf } from './causes.ts';
 import { whyWaiting } from './messages/verdict.ts';
 
 const perPage = 50;
-const stateOptions = queueStates.map((name) => [name, states[name]?.[0] ?? name] as const);
 const reasonWords: Readonly<Record<(typeof waitReasons)[number], string>> = {
   rate: 'Much mail to one receiver',
   'daily-quota': 'Daily limit of the plan',
@@ -122,7 +121,7 @@ async function entries(asked: Asked): Promise<Part> {
   const filtering = filterRow(asked, {
     search: { name: 'domain', label: 'Domain of the recipient' },
     chips: [
-      { name: 'state', label: 'State', options: stateOptions, value: wanted },
+      { name: 'state', label: 'State', options: queueStates, value: wanted },
       { name: 'waitReason', label: 'Waits because', options: reasonOptions, value: waitReason },
     ],
   });

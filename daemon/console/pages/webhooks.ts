@@ -28,12 +28,7 @@ import {
   hostOf,
 } from './webhook-deliveries.ts';
 
-const statuses = [
-  ['pending', 'Waiting'],
-  ['delivered', 'Delivered'],
-  ['exhausted', 'Given up'],
-  ['cancelled', 'Cancelled'],
-] as const;
+const statuses = ['pending', 'delivered', 'exhausted', 'cancelled'];
 const periods = ['7', '30', '90'];
 
 const wordsIn = (text = '') => text.split(/[\s,]+/).filter((word) => word !== '');

@@ -26,7 +26,7 @@ export interface RunResults {
   links: ClickedLink[];
 }
 
-/** Most people of a run that are read: 15 ms on SQLite. */
+/** Most people of a run that are read. */
 const mostPeople = 2_000;
 /** People of a query. Other work runs between two queries. */
 const perQuery = 500;

@@ -11,7 +11,7 @@ import { addressesIn, field, form } from '../../parts/form.ts';
 import { type Column, emptyState, table } from '../../parts/table.ts';
 import { time } from '../../parts/times.ts';
 import { who } from '../../parts/who.ts';
-import { state, states } from '../../states.ts';
+import { state } from '../../states.ts';
 import { contactPage } from './contact.ts';
 import { contactImport } from './contact-import.ts';
 import { nameOf } from './names.ts';
@@ -67,11 +67,10 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
         html`<a class="btn" href="/console/contacts">Clear all filters</a>`,
       )
     : emptyState('No contact yet. A file of another service brings them.', bring);
-  const statuses = contactStatuses.map((value) => [value, states[value]?.[0] ?? value] as const);
   const filtering = filterRow(asked, {
     search: { name: 'q', label: 'Name, or beginning of the address' },
     chips: [
-      { name: 'status', label: 'State', options: statuses, value: status },
+      { name: 'status', label: 'State', options: contactStatuses, value: status },
       { name: 'tag', label: 'Tag', value: tag },
       { name: 'email', label: 'Address', value: email },
       { name: 'externalId', label: 'External id', value: externalId },

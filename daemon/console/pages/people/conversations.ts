@@ -17,14 +17,11 @@ import { addressesIn, button, choice, field, form } from '../../parts/form.ts';
 import { link, titleOfMail } from '../../parts/link.ts';
 import { emptyState, table } from '../../parts/table.ts';
 import { counted, time } from '../../parts/times.ts';
-import { messageState, state, states } from '../../states.ts';
+import { messageState, state } from '../../states.ts';
 import { contactsBy, nameOf } from './names.ts';
 
 const urgencies = createConversationInput.shape.urgency.unwrap().options;
 const filterNames = ['status', 'tag', 'externalId', 'contactId', 'page'];
-
-const words = (values: readonly string[]) =>
-  values.map((value) => [value, states[value]?.[0] ?? value] as const);
 
 /** Draws the form of a new conversation, folded unless it came back. */
 function making(asked: Asked, given: Form, isOpen: boolean): Part {
@@ -55,7 +52,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   const named = [...contacts.values()].map((contact) => [contact.id, nameOf(contact)] as const);
   const filtering = filterRow(asked, {
     chips: [
-      { name: 'status', label: 'State', options: words(statuses), value: query['status'] },
+      { name: 'status', label: 'State', options: statuses, value: query['status'] },
       { name: 'tag', label: 'Tag', value: query['tag'] },
       { name: 'externalId', label: 'External id', value: query['externalId'] },
       {

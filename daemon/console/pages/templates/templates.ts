@@ -19,11 +19,7 @@ import { advice, picture, previewPages } from './template-preview.ts';
 
 /** Each template has a frame with a picture. */
 const perPage = 12;
-const statuses = [
-  ['draft', 'Draft'],
-  ['published', 'Published'],
-  ['archived', 'Archived'],
-] as const;
+const statuses = ['draft', 'published', 'archived'];
 
 function making(asked: Asked, isOpen: boolean): Part {
   if (!asked.may('templates:write')) return null;
