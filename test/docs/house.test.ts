@@ -43,3 +43,13 @@ it('no file has more than 400 lines', () => {
   const long = files.filter((file) => !file.endsWith('.json') && linesOf(file) > mostLines);
   expect(long.map((file) => `${file}: ${linesOf(file)}`)).toEqual([]);
 });
+
+it('tests measure work by test/support/work-time.ts, at the pace of the machine', () => {
+  const measure = 'test/support/work-time.ts';
+  const tests = globSync('test/**/*.ts', { cwd: repository }).filter(
+    (file) => !file.startsWith('test/bench/') && file !== measure,
+  );
+  const raw = /\b(?:threadCpuUsage|cpuUsage|resourceUsage)\(/;
+  const found = tests.filter((file) => raw.test(readFileSync(join(repository, file), 'utf8')));
+  expect(found.sort()).toEqual([]);
+});

@@ -1,7 +1,7 @@
 // Measures work for tests of a bound: CPU time of this thread, which depends little on the load of
 // the machine, at the pace of a reference machine.
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
+import { GCProfiler, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
@@ -46,18 +46,31 @@ function slowness(): number {
 /** Work below this is returned unchanged: no test has such a low bound. */
 const pacedFromMs = 20;
 
-/**
- * Returns the milliseconds of work of this thread's core since `earlier`, divided by its slowness:
- * a virtual machine on a busy host runs at a quarter of its pace.
- */
-export function workedMs(earlier: NodeJS.CpuUsage): number {
-  const ms = coreMs(earlier);
-  return ms < pacedFromMs ? ms : ms / slowness();
+/** The start of a span of work. */
+export interface WorkStart {
+  usage: NodeJS.CpuUsage;
+  collections: GCProfiler;
 }
 
 /** Returns the start of a span for `workedMs`. */
-export function startWork(): NodeJS.CpuUsage {
-  return process.threadCpuUsage();
+export function startWork(): WorkStart {
+  const collections = new GCProfiler();
+  collections.start();
+  return { usage: process.threadCpuUsage(), collections };
+}
+
+/**
+ * Returns the milliseconds of work of this thread's core since `start`, divided by its slowness: a
+ * virtual machine on a busy host runs at a quarter of its pace. Collections of the whole heap do
+ * not count: it is that of all tests of the process, and takes up to 70 ms. To be called once for
+ * each start.
+ */
+export function workedMs({ usage, collections }: WorkStart): number {
+  const ms = coreMs(usage);
+  const whole = collections.stop().statistics.filter(({ gcType }) => gcType !== 'Scavenge');
+  const collectedMs = whole.reduce((sum, { cost }) => sum + cost, 0) / 1_000;
+  const worked = Math.max(0, ms - collectedMs);
+  return worked < pacedFromMs ? worked : worked / slowness();
 }
 
 const lookEachMs = 1;
@@ -130,7 +143,7 @@ export function recordTurns(): TurnRecord {
   const turns: Turn[] = [];
   let name = '';
   let from = performance.now();
-  let last = startWork();
+  let last = process.threadCpuUsage();
   const look = () => {
     const worked = coreMs(last);
     const to = performance.now();
@@ -138,7 +151,7 @@ export function recordTurns(): TurnRecord {
     if (worked > shortMs) turns.push({ from, to, workedMs: worked, pace, name });
     else longest.set(name, Math.max(longest.get(name) ?? 0, worked));
     from = performance.now();
-    last = startWork();
+    last = process.threadCpuUsage();
   };
   const timer = setInterval(look, lookEachMs);
   return {

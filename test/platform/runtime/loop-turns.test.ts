@@ -9,6 +9,7 @@ import {
   sliceTurns,
   turnMs,
 } from '../../../src/platform/runtime/fairness/loop-turns.ts';
+import { startWork, workedMs } from '../../support/work-time.ts';
 
 /** Works on the event loop for the time of a turn. */
 function useTurn(): void {
@@ -65,10 +66,9 @@ describe('sliceTurns', () => {
     };
     const running = loop();
     for (let turn = 0; turn < 5; turn++) {
-      const before = process.threadCpuUsage();
+      const before = startWork();
       await nextTurn();
-      const { user, system } = process.threadCpuUsage(before);
-      longest = Math.max(longest, (user + system) / 1_000);
+      longest = Math.max(longest, workedMs(before));
     }
     isOver = true;
     await running;
