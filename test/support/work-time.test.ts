@@ -1,0 +1,19 @@
+// The measure of work for tests with a bound: work counts, collections of the whole heap do not.
+import { expect, it } from 'vitest';
+import { coreMs, liveBytes, startWork, workedMs } from './work-time.ts';
+
+it('a collection of the whole heap is no work', () => {
+  const kept = Array.from({ length: 500_000 }, (_, index) => ({ index }));
+  const start = startWork();
+  for (let times = 0; times < 10; times += 1) liveBytes();
+  const spentMs = coreMs(start.usage);
+  expect(spentMs).toBeGreaterThan(10);
+  expect(workedMs(start)).toBeLessThan(spentMs / 2);
+  expect(kept).toHaveLength(500_000);
+});
+
+it('a loop is work', () => {
+  const start = startWork();
+  while (coreMs(start.usage) < 15);
+  expect(workedMs(start)).toBeGreaterThan(10);
+});
