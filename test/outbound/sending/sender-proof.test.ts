@@ -195,7 +195,11 @@ describe.each(stores)('a sender of another provider, on %s', (store) => {
     const { id } = await createOrganization(test.app, { name: 'second', plan: 'free' });
     const second = { ...test.caller, organizationId: id };
     const sender = await make('ada@gmail.example');
-    for (let count = 2; count <= 4; count++) await resend(sender);
+    await mailed();
+    for (let count = 2; count <= 4; count++) {
+      await resend(sender);
+      await mailed();
+    }
     const other = await make('ADA@gmail.example', second);
     const refusal = await resend(sender).catch((error: Error) => error);
     expect(refusal).toBeInstanceOf(RateLimitedError);

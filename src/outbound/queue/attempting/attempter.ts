@@ -34,7 +34,7 @@ import { Lanes } from '../lanes/lanes.ts';
 import { Shares } from '../lanes/shares.ts';
 import { confirmAbsence } from '../settling/absence.ts';
 import type { Settlement } from '../settling/settle.ts';
-import { captured, type Ending, ourFault, simulate } from './endings.ts';
+import { captured, type Ending, linkEnded, ourFault, simulate } from './endings.ts';
 import { type Group, groupByDestination, isOverNetwork, type NetworkGroup } from './groups.ts';
 import { beginOwnTransaction } from './own-transactions.ts';
 import { refusalLogger } from './relay-refusals.ts';
@@ -181,7 +181,13 @@ async function carryGroups(
   const { content, cuts } = await contentOf(app, claimed);
   const groupId = claimed.deliveries[0]?.unsubscribe_group_id ?? null;
   const composed = await composeRequestOf(app, { ...claimed, content, groupId }, await signing);
-  const { request, conceal } = await withMailedLink(app, message, composed);
+  const copy = await withMailedLink(app, message, composed);
+  if (copy === null) {
+    const dropped = ({ deliveries }: Group) =>
+      Promise.resolve(deliveries.map(() => linkEnded(app)));
+    return new Map(groups.map((group) => [group, dropped(group)]));
+  }
+  const { request, conceal } = copy;
   const carried =
     linkBase === null
       ? carryTogether(carrier, request, envelopes)

@@ -51,6 +51,17 @@ export function captured(app: App, { by }: CaptureRoute): Ending {
   return { outcome, sentIsDelivered: true, aftermath: null, routeKind: 'capture' };
 }
 
+/** Returns the outcome of mail of the service whose link does not work any more. */
+export function linkEnded(app: App): Outcome {
+  const words = 'its link ended before the mail could leave, so it was not sent';
+  return {
+    kind: 'failed',
+    errorCode: 'expired',
+    reply: reply(null, null, words, 'connect'),
+    trace: traceOf(app, null),
+  };
+}
+
 /**
  * Returns the ending after an unexpected fault of ours: deferred, with a text that no server sends.
  */

@@ -38,12 +38,15 @@ interface Copy {
   conceal(outcome: Outcome): Outcome;
 }
 
-/** Returns the request with the token of this mail, if it has a link with a token. */
+/**
+ * Returns the request with the token of this mail, if it has a link with a token; null once the
+ * link ended, by its time, by a later mail or by a deletion.
+ */
 export async function withMailedLink(
   app: App,
   { id, origin }: Pick<MessageRow, 'id' | 'origin'>,
   request: ComposeRequest,
-): Promise<Copy> {
+): Promise<Copy | null> {
   const unchanged = { request, conceal: (outcome: Outcome) => outcome };
   if ('raw' in request.input || !isOfService(origin)) return unchanged;
   const { html, text } = request.input;
@@ -51,7 +54,7 @@ export async function withMailedLink(
   if (!kind || !text) return unchanged;
   const [path, tokenOf] = kind;
   const token = await tokenOf(app, id);
-  if (token === null) return unchanged;
+  if (token === null) return null;
   const withToken = (part: string) => part.replaceAll(path + standIn, path + token);
   const input = { ...request.input, html: html && withToken(html), text: withToken(text) };
   return {

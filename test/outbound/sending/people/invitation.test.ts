@@ -1,6 +1,7 @@
 // The mail of an invitation: a send of the caller, that belongs to the service.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../../src/access/keys/roles.ts';
+import { createMember } from '../../../../src/access/members/members.ts';
 import { reviewOnboarding } from '../../../../src/access/organizations/onboarding.ts';
 import {
   createOrganization,
@@ -49,10 +50,11 @@ describe.each(stores)('an invitation, on %s', (store) => {
   afterEach(() => world.close());
 
   it('is mailed by the service, and counts for the inviting organization', async () => {
-    await invite(world);
+    const asked = { email: ada, role: 'editor', name: null, mail: true } as const;
+    await createMember(world.app, world.test.operator, asked);
     const [mail] = await world.arrived();
     expect(mail?.from).toContain('console@acme.example');
-    expect(mail?.text).toContain('Jette invites you to default at mail.acme.example');
+    expect(mail?.text).toContain('operator invites you to default at mail.acme.example');
     expect(await usedToday(world.test)).toEqual({ emails: 1, messages: 1 });
   });
 
