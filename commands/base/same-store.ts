@@ -9,10 +9,12 @@ import { configFileInWords } from './store-place.ts';
 /** @throws UnreachableError if a living daemon of `dataDir` works on a different store */
 export async function refuseForeignStore(loaded: LoadedConfig): Promise<void> {
   const { findRunningDaemon } = await import('../../src/service/store-id.ts');
-  const { readinessAt } = await import('../../src/service/status.ts');
   const { describeLocation, storeLocation } = await import('../../src/platform/store/open.ts');
   const { dataDir, database } = loaded.config;
-  const pidAt = async (url: string) => (await readinessAt(url)).pid;
+  const pidAt = async (url: string) => {
+    const { readinessAt } = await import('../../src/service/status.ts');
+    return (await readinessAt(url)).pid;
+  };
   const daemon = await findRunningDaemon(dataDir, pidAt);
   const place = describeLocation(storeLocation(database.url, dataDir));
   if (!daemon || daemon.store === place) return;

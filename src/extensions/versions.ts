@@ -5,7 +5,9 @@
 //   (none)     publish    offered
 //   offered    withdraw   withdrawn  not installed and not upgraded to any more; installations keep it
 
-import semver from 'semver';
+import parse from 'semver/functions/parse.js';
+import prerelease from 'semver/functions/prerelease.js';
+import rcompare from 'semver/functions/rcompare.js';
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../core/api/cursor.ts';
 import type { Caller, SendMode } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
@@ -190,7 +192,7 @@ interface Ordered {
  * `text` is a version exactly in the form of SemVer 2.0.0.
  */
 export function precedenceOf(text: string): string | null {
-  const parsed = semver.parse(text);
+  const parsed = parse(text);
   if (!parsed) return null;
   const build = parsed.build.length > 0 ? `+${parsed.build.join('.')}` : '';
   return parsed.version + build === text ? parsed.version : null;
@@ -198,8 +200,8 @@ export function precedenceOf(text: string): string | null {
 
 /** Returns the highest release; else the last published prerelease; null for an empty list. */
 export function latestOf<Version extends Ordered>(versions: readonly Version[]): Version | null {
-  const releases = versions.filter(({ precedence }) => semver.prerelease(precedence) === null);
-  const [highest] = releases.sort((a, b) => semver.rcompare(a.precedence, b.precedence));
+  const releases = versions.filter(({ precedence }) => prerelease(precedence) === null);
+  const [highest] = releases.sort((a, b) => rcompare(a.precedence, b.precedence));
   if (highest) return highest;
   const [last] = versions.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   return last ?? null;

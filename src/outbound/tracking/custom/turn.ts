@@ -19,7 +19,6 @@ import type { App } from '../../../core/app.ts';
 import { DnsError } from '../../../platform/net/dns.ts';
 import { caaProblem, type Issuer, relevantCaa } from './certificates/caa.ts';
 import { type CertificateFinding, inspectShown } from './certificates/certificate.ts';
-import { beginOrder, continueOrder } from './certificates/order.ts';
 import { checkDns, type DnsFinding, withFreshDns } from './check-dns.ts';
 import { hasCertificate, isRenewalDue, noOrder, refused, soonest, spread } from './outcome.ts';
 import type { HostPatch, TrackingHostRow } from './queries.ts';
@@ -39,6 +38,9 @@ export interface TurnOptions {
   keep(change: HostPatch): Promise<void>;
 }
 
+/** Loads orders of certificates on use: they bring an HTTP client, which no command needs. */
+const orders = () => import('./certificates/order.ts');
+
 /** Checks a host and returns the columns to change. */
 export async function turn(
   app: App,
@@ -48,7 +50,9 @@ export async function turn(
   const now = app.clock.now();
   if (row.status === 'tearing-down') return tornDown(row, now);
   if (row.order_url !== null) {
-    return options.mayOrder ? continueOrder(app, row, options) : { last_checked_at: now };
+    if (!options.mayOrder) return { last_checked_at: now };
+    const { continueOrder } = await orders();
+    return continueOrder(app, row, options);
   }
   return withFreshDns(app, options.signal, async (dns) => {
     const found = await checkDns(app, dns, row);
@@ -174,6 +178,7 @@ async function orderIfDue(
     const reason = { reason_code: 'initializing' as const, reason_message: beginning };
     return { ...(isServed ? {} : reason), status, order_after: null, next_check_at: now };
   }
+  const { beginOrder } = await orders();
   return beginOrder(app, row, {
     ...options,
     mayIssue: (issuer) => caaOf(app, row, issuer, options.signal),
