@@ -144,6 +144,17 @@ describe.each(stores)('an action that asks, on %s', (store) => {
     expect(formOf(body, 'make')).toMatchObject({ name: 'Warehouse scanner' });
   });
 
+  it('shows the typed fields alone, before the proof and after it', async () => {
+    const drawn = formOf((await browser.get('/console/keys')).body, 'make');
+    expect(Object.keys(drawn ?? {})).toContain('_seen');
+    await world.test.clock.advance(15 * minute);
+    await browser.post('/console/keys', { ...drawn, ...typed });
+    const shown = async () => [...(await page()).matchAll(/<dt>(.*?)<\/dt>/g)].map(([, dt]) => dt);
+    expect((await shown()).sort()).toEqual(['Name', 'Role']);
+    expect((await prove(world.test.apiKey)).status).toBe(303);
+    expect((await shown()).sort()).toEqual(['Name', 'Role']);
+  });
+
   it('is proven by no other key', async () => {
     const { key } = await world.keyWith('messages:read');
     await world.test.clock.advance(15 * minute);

@@ -2,6 +2,7 @@
 // requests with one key have one effect and one answer.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
 import { reviewOnboarding } from '../../src/access/organizations/onboarding.ts';
 import { keyUseOf } from '../../src/core/api/idempotency.ts';
@@ -31,6 +32,11 @@ const secretOf: Readonly<Record<string, string>> = {
   'POST /v1/api-keys': 'key_',
   'POST /v1/api-keys/{id}/rotate': 'key_',
 };
+
+/** Returns the names of the fields of a schema. */
+function fieldsOf(schema: z.ZodType | undefined): string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+}
 
 /** Tables that requests change whatever they do. */
 const moving = ['idempotency_claims', 'rate_buckets', 'probe', 'workspace_answers'];
@@ -71,9 +77,15 @@ describe('the header Idempotency-Key', () => {
     const { idempotencyKey: _, ...rest } = (given ?? {}) as { idempotencyKey?: string };
     const body = keyUseOf(route) === 'body' && given !== undefined ? rest : given;
     const url = `${pathOf(route.path, row, own, id ?? null)}${row.query ?? ''}`;
-    const send = (header: Record<string, string> = { 'idempotency-key': key }, other = body) => {
+    const send = (
+      header: Record<string, string> = { 'idempotency-key': key },
+      other = body,
+      query: Record<string, string> = {},
+    ) => {
       const headers = { ...row.headers?.(serial), ...header };
-      return own.api.request<Record<string, unknown>>('POST', url, {
+      const asked = new URL(url, 'http://localhost');
+      for (const [name, value] of Object.entries(query)) asked.searchParams.set(name, value);
+      return own.api.request<Record<string, unknown>>('POST', asked.pathname + asked.search, {
         ...(other !== undefined && { body: other }),
         headers,
       });
@@ -170,6 +182,34 @@ describe('the header Idempotency-Key', () => {
       422,
       { 'idempotency-key': ['must have at most 255 characters'] },
     ]);
+  });
+
+  const dryRuns = changing.flatMap(({ name, route, row }) =>
+    (['body', 'query'] as const)
+      .filter((part) => fieldsOf(route[part]).includes('dryRun'))
+      .map((part) => ({ name, route, row, part })),
+  );
+  it('belongs to three operations with a dry run', () => {
+    expect(dryRuns.map(({ name, part }) => [name, part])).toEqual([
+      ['POST /v1/messages', 'body'],
+      ['POST /v1/contacts/import', 'query'],
+      ['POST /v1/extension-installations/{id}/upgrade', 'body'],
+    ]);
+  });
+
+  it.each(dryRuns)('$name keeps no key of a dry run', async ({ route, row, part }) => {
+    const { send, key, body } = await prepare(route, row);
+    const dry = () =>
+      part === 'query'
+        ? send(undefined, body, { dryRun: 'true' })
+        : send(undefined, { ...(body as object), dryRun: true });
+    for (const { status, headers } of [await dry(), await dry()]) {
+      expect([status, headers['idempotency-replayed']]).toEqual([200, undefined]);
+    }
+    expect(await keysKept(key)).toBe(0);
+    const real = await send();
+    expect([real.status, real.headers['idempotency-replayed']]).toEqual([row.gives, undefined]);
+    expect((await dry()).headers['idempotency-replayed']).toBeUndefined();
   });
 
   const inBody = changing.filter(({ route }) => keyUseOf(route) === 'body');

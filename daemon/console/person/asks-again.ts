@@ -38,12 +38,14 @@ function inWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Fields that no person typed. */
-const unseen = ['_action', '_sure', 'credential', 'purpose'];
+/** Fields that no person typed, beside the fields that begin with `_`. */
+const untyped = ['credential', 'purpose'];
 
 /** Draws the typed form. */
 function typed({ fields }: Waiting): Part {
-  const given = Object.entries(fields).filter(([name, value]) => !unseen.includes(name) && value);
+  const given = Object.entries(fields).filter(([name, value]) => {
+    return value && !name.startsWith('_') && !untyped.includes(name);
+  });
   if (given.length === 0) return null;
   return html`<dl class="facts">${given.map(
     ([name, value]) =>

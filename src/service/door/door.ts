@@ -118,7 +118,7 @@ export async function answer<Answer>(
       isPlain: hasPlainBody,
     },
   });
-  const isDry = isDryRun(parsed.body);
+  const isDry = isDryRun(parsed.body) || isDryRun(parsed.query);
   const { run } = (isDry && way.dryRun) || way;
   const input = { caller, ...parsed, params: path, ...beside };
   const answering = () => run(app, input) as Promise<Answer>;
@@ -126,9 +126,9 @@ export async function answer<Answer>(
   return around(answering, { params: path, query: parsed.query, body: parsed.body });
 }
 
-/** Tells whether a body asks for the answer of a dry run, on a route with dry runs. */
-export function isDryRun(body: unknown): boolean {
-  return (body as { dryRun?: boolean } | undefined)?.dryRun === true;
+/** Tells whether a body or a query asks for the answer of a dry run. */
+export function isDryRun(part: unknown): boolean {
+  return (part as { dryRun?: boolean } | undefined)?.dryRun === true;
 }
 
 /**
