@@ -38,10 +38,16 @@ async function checkDomains(app: App): Promise<Found> {
   const all = counts.reduce((sum, { count }) => sum + Number(count), 0);
   if (all === 0) return skipped('there is no sending domain yet');
   const verified = Number(counts.find(({ status }) => status === 'verified')?.count ?? 0);
-  const { count, gone } = await lookUpDomains(app);
-  const lookedUp = count === 0 ? '' : `; the records of ${count} were looked up now`;
+  const looked = await lookUpDomains(app);
+  const { gone } = looked;
+  const lookedUp = lookUpText(looked);
   if (verified === all && gone.length === 0) {
-    return ok(`all ${all} sending domains are verified${lookedUp}`);
+    if (looked.asked === 0 || looked.count > 0) {
+      return ok(`all ${all} sending domains are verified${lookedUp}`);
+    }
+    return skipped(
+      `all ${all} sending domains were verified at their last check; DNS did not answer for their records now`,
+    );
   }
   const missed = gone
     .slice(0, mostNamed)
@@ -123,21 +129,30 @@ const mostAtOnce = 8;
 const mostDomains = 2_000;
 
 interface LookedUp {
-  /** Domains that were looked up in time. */
+  /** Domains with records to look up. */
+  asked: number;
+  /** Domains for which DNS answered in time. */
   count: number;
   /** Verified domains whose records are gone. */
   gone: { domain: string; organizationId: string; records: string[] }[];
 }
 
+function lookUpText({ asked, count }: LookedUp): string {
+  if (count === 0) return '';
+  const part = count === asked ? '' : ` of ${asked}`;
+  return `; the records of ${count}${part} were looked up now`;
+}
+
 /** Looks up the records of verified domains, as many as it can in ten seconds. */
 async function lookUpDomains(app: App): Promise<LookedUp> {
   const waiting = await selectScheduled(app.store.db, mostDomains);
-  const found: LookedUp = { count: 0, gone: [] };
+  const found: LookedUp = { asked: waiting.length, count: 0, gone: [] };
   let isOver = false;
   const lookUpSome = async () => {
     for (let row = waiting.shift(); row && !isOver; row = waiting.shift()) {
       const records = await findGoneRecords(app, row).catch(unlessDeleted);
       if (isOver) return;
+      if (records === null) continue;
       found.count += 1;
       const { domain, organization_id: organizationId } = row;
       if (records.length > 0) found.gone.push({ domain, organizationId, records });

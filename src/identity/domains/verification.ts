@@ -264,16 +264,18 @@ function taken(domain: string): ConflictError {
 
 /**
  * Looks up the records of a domain now, and stores nothing. @returns the names of missing records,
- * if the remaining records do not prove the domain. @throws ResourceNotFoundError if the domain was
- * deleted.
+ * if the remaining records do not prove the domain; null if DNS did not answer. @throws
+ * ResourceNotFoundError if the domain was deleted.
  */
 export async function findGoneRecords(
   app: App,
   { id, organization_id }: Pick<queries.DomainRow, 'id' | 'organization_id'>,
-): Promise<string[]> {
+): Promise<string[] | null> {
   const rows = await getDomainRows(app, app.store.db, organization_id, id);
   const results = await checkRecords(app, rows);
-  return findingOf(rows, results) === 'unproven' ? goneIn(results) : [];
+  const finding = findingOf(rows, results);
+  if (finding === 'unanswered') return null;
+  return finding === 'unproven' ? goneIn(results) : [];
 }
 
 /** Returns the names of required records that are not valid. */

@@ -177,13 +177,42 @@ describe('the records of a verified domain', () => {
     ]);
   });
 
+  it('are no success if DNS fails for all', async () => {
+    await start();
+    await addPublished('gone.example');
+    dns.fault('bounce.gone.example', 'servfail');
+    expect(await domains()).toMatchObject([
+      {
+        status: 'skipped',
+        found:
+          'all 1 sending domains were verified at their last check; DNS did not answer for their records now',
+      },
+    ]);
+  });
+
+  it('are counted only where DNS answers', async () => {
+    await start();
+    await addPublished('silent.example');
+    await addPublished('kept.example');
+    dns.fault('bounce.silent.example', 'servfail');
+    expect(await domains()).toMatchObject([
+      {
+        status: 'ok',
+        found: 'all 2 sending domains are verified; the records of 1 of 2 were looked up now',
+      },
+    ]);
+  });
+
   it('keep their stored state while DNS is silent, for ten seconds', async () => {
     await start();
     await addPublished('gone.example');
     dns.fault('bounce.gone.example', 'timeout');
     const startedAt = test.clock.elapsed();
     const [finding] = await passingTime(test.clock, domains(), 500);
-    expect(finding).toMatchObject({ status: 'ok', found: expect.stringContaining('verified') });
+    expect(finding).toMatchObject({
+      status: 'skipped',
+      found: expect.stringContaining('verified at their last check'),
+    });
     expect(test.clock.elapsed() - startedAt).toBeLessThanOrEqual(10_500);
   });
 });
