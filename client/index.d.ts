@@ -4624,7 +4624,7 @@ export type ThreadsListNotesQuery = {
   /** `nextCursor` of the page before */
   cursor?: string;
 };
-export type SavedRepliesListSavedRepliesQuery = {
+export type SavedRepliesListQuery = {
   /** Page number, from 1 */
   page?: number;
   /** Items per page, at most 100 */
@@ -6609,8 +6609,8 @@ export class Svc {
   };
   readonly savedReplies: {
     /** List saved replies, newest first. Permission: `mailboxes:read`. */
-    listSavedReplies(
-      query?: SavedRepliesListSavedRepliesQuery,
+    list(
+      query?: SavedRepliesListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */

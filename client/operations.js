@@ -652,7 +652,7 @@ export const operations = [
   },
   {
     resource: 'savedReplies',
-    verb: 'listSavedReplies',
+    verb: 'list',
     method: 'GET',
     path: '/v1/saved-replies',
     body: null,

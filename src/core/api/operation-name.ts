@@ -51,12 +51,10 @@ function nameOf({ path, name }: Route, collections: ReadonlySet<string>): Operat
   const noun = name.slice(action.length);
   const own = segmentsOf(path).filter((segment) => collections.has(segment));
   for (const segment of own) {
-    const singular = pascal(singularOf(segment));
-    const at = noun.indexOf(singular);
-    if (at < 0) continue;
-    const isPlural = noun.slice(at).startsWith(pascal(segment));
-    const rest =
-      noun.slice(0, at) + noun.slice(at + (isPlural ? pascal(segment) : singular).length);
+    const owners = [pascal(segment), pascal(singularOf(segment))];
+    const owner = owners.find((one) => noun.includes(one));
+    if (owner === undefined) continue;
+    const rest = noun.replace(owner, '');
     const isLink = /^(?:From|To)$/.test(rest);
     return { resource: camel(segment), verb: isLink ? action : action + rest };
   }
