@@ -49,7 +49,7 @@ export async function readStoreConfig(
   return loaded;
 }
 
-/** Turns a denial by the system, or trouble of the store, into an UnreachableError. */
+/** Turns a refused system call, or a store without capacity, into an UnreachableError. */
 export function asUnreachable(error: unknown): unknown {
   if (error instanceof CapacityError) return new UnreachableError(error.message, { cause: error });
   if (!(error instanceof Error && 'syscall' in error) || error instanceof ConfigError) return error;

@@ -187,7 +187,7 @@ export function listCommand<Answer extends Listing>(words: ListWords<Answer>) {
   const Command = readCommand({ ...words, flags }, (given, page) =>
     printList(given, page, words.columns, words.whenEmpty, words.looks?.(page)),
   );
-  // A test draws the table by this.
+  // For the test that draws the table of each list.
   return Object.assign(Command, { columns: words.columns });
 }
 

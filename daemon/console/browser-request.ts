@@ -1,5 +1,5 @@
-// Parts of a request by a browser: cookies, query, the page to go on to, the token of a form, and
-// the name of the browser in words.
+// Parts of a request by a browser: cookies, query, the path of the next page, the token of a form,
+// and the name of the browser in words.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../../src/core/config/config.ts';
@@ -92,7 +92,7 @@ export function decoded(path: string): string {
 }
 
 /**
- * Returns the path to go on to: the given path as a browser reads it, if that lies under
+ * Returns the path of the next page: the given path as a browser reads it, if that lies under
  * `/console`; else the first page.
  */
 export function nextPath(given = ''): string {

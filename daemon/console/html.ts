@@ -99,7 +99,6 @@ export function withProps(node: VNode, props: Record<string, unknown>): VNode {
   return h(node.type, { ...node.props, ...guarded(props) });
 }
 
-/** Renders a tree as a document. */
 export function renderDocument(tree: VNode): string {
   return `<!doctype html>\n${renderToString(tree)}`;
 }

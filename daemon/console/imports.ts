@@ -109,7 +109,7 @@ function draw(
 const changed = html`<p class="problem" role="alert">The text or a meaning changed after you looked, so nothing was imported.
   Now it would change this:</p>`;
 
-/** Returns the page of an import. */
+/** Returns a page that previews an import, then makes it. */
 export function importPage(kind: Import): Page {
   const { path, needs, prepare } = kind;
   const preview = async (asked: Asked, ready: Ready, above: Part = null) =>

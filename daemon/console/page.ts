@@ -99,9 +99,9 @@ export function mayAsk(caller: Caller, right: Right): boolean {
   return isReached && refusedPermission(caller, right) === null;
 }
 
-/** The end of an action that changed something: the browser goes on to a page by a redirect. */
+/** The end of an action that changed something: a redirect leads the browser to a page. */
 export interface Done extends Partial<Toast> {
-  /** Path to go on to. */
+  /** Path of the next page. */
   to: string;
   /** Shown once, and kept for ten minutes. */
   secret?: Secret;

@@ -29,7 +29,7 @@ export interface ConsoleParts {
 export interface Site extends ConsoleParts {
   assets: Assets;
   cookies: Cookies;
-  /** Keys that were pasted in vain. */
+  /** Failed sign-ins with a pasted key, by the address of the visitor. */
   failures: FailedLogins;
 }
 

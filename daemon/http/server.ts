@@ -88,7 +88,7 @@ export interface HttpServer {
 
 const longestUrl = 8_192;
 
-/** Creates the HTTP server for the given routes. It listens only on `listen`. */
+/** Creates the HTTP server for the given routes. No port is open before a call of `listen`. */
 export function createHttpServer(app: App, options: HttpServerOptions): HttpServer {
   const { http } = app.config;
   const limits = { ...standardSocketLimits, ...options.socketLimits };

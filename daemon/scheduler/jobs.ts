@@ -51,7 +51,6 @@ const minuteMs = 60_000;
 /** A job that no daemon of this version knows is deleted this long after the due time. */
 const forgottenMs = 30 * 24 * 60 * minuteMs;
 
-/** Starts the jobs. */
 export async function startJobs(app: App, jobs: readonly Job[]): Promise<Jobs> {
   const timed = jobs.map(timedJob);
   const shared = timed.filter((job) => !job.isOfEachDaemon);

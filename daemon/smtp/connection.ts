@@ -11,7 +11,6 @@ import type { SmtpLimits } from './limits.ts';
 
 const leadingEnhancedCode = /^[245]\.\d{1,3}\.\d{1,3} /;
 
-/** Returns whether an address is a loopback address. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }

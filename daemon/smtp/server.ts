@@ -108,7 +108,7 @@ function listenOn(server: FaceServer, address: SmtpFace['address']) {
   });
 }
 
-/** Creates a listener of a daemon; it listens only on `listen`. */
+/** Creates a listener of a daemon. No port is open before a call of `listen`. */
 export function createListener(face: SmtpFace): SmtpListener {
   const { app, sessions } = face;
   const server = new FaceServer(face);

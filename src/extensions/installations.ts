@@ -7,7 +7,7 @@
 //   active     disable                                      disabled   key 401, streams ended, posts kept
 //   active     the endpoint is disabled for failures        failing    the key still works
 //   failing    disable                                      disabled
-//   failing,   enable                                       active     the same key; kept posts go on
+//   failing,   enable                                       active     the same key; kept posts continue
 //   disabled
 //   any        upgrade (upgrade.ts)                         the same   new version, new grants
 //   any        rotate-credentials                           the same   new key and secret

@@ -58,7 +58,6 @@ export async function presentInstallations(
   });
 }
 
-/** Presents an installation. */
 export async function presentInstallation(db: Db, row: InstallationRow): Promise<Installation> {
   const [shown] = await presentInstallations(db, [row]);
   if (!shown) throw new Error(`${row.id} was not presented`);

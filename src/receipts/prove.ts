@@ -10,7 +10,7 @@ import { hashesOf, pathInTree, tileSize, tilesOfProof, toHex } from './tree.ts';
 /** Place of an event in the log, and the hashes that lead from it to the root. */
 export interface EventProof {
   eventId: string;
-  /** Number of events before it. */
+  /** Number of events in the log before this event. */
   index: number;
   /** Hashes in hex, from the leaf up. */
   hashes: string[];

@@ -93,7 +93,6 @@ export type Receipt = z.output<typeof receipt>;
 const receiptOfVersion1 = receipt
   .omit({ summary: true, summarySignature: true })
   .extend({ version: z.literal(1) });
-/** A receipt of any version. */
 export const anyReceipt = z.discriminatedUnion('version', [receipt, receiptOfVersion1]);
 export type AnyReceipt = z.output<typeof anyReceipt>;
 export type ReceiptEvent = Receipt['events'][number];

@@ -21,12 +21,10 @@ function nodeHash(left: Hash, right: Hash): Hash {
   return hash('sha256', node, 'binary');
 }
 
-/** Returns a hash in hex. */
 export function toHex(one: Hash): string {
   return Buffer.from(one, 'latin1').toString('hex');
 }
 
-/** Returns the hash of a hex text. */
 export function fromHex(text: string): Hash {
   return Buffer.from(text, 'hex').toString('latin1');
 }

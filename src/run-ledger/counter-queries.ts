@@ -66,7 +66,7 @@ export const selectRunMinutes = own.all((db, runId: string, since: number) =>
     .orderBy('minute'),
 );
 
-/** Deletes all minutes before this minute. */
+/** Deletes the counts of all minutes before `before` (ms since 1970). */
 export async function deleteRunMinutes(db: Db, before: number): Promise<void> {
   await tables<CounterTables>(db).deleteFrom('run_minutes').where('minute', '<', before).execute();
 }

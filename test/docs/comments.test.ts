@@ -8,6 +8,7 @@ import {
   fewWords,
   isNoneClauses,
   pointingPerThousand,
+  repeatsCode,
   vaguePerThousand,
   wordsOf,
 } from './plain-words.ts';
@@ -157,6 +158,19 @@ it('doc comments begin with a verb or a noun phrase', () => {
     docs.filter((doc) => begins.test(doc)).map((doc) => `${file}: ${doc.slice(0, 60)}`),
   );
   expect(bad).toEqual([]);
+});
+
+it('doc comments say more than the line of code beneath', () => {
+  const single = /^\s*\/\*\* (.*) \*\/$/;
+  const found = code.flatMap(({ file }) => {
+    const lines = readFileSync(join(root, file), 'utf8').split('\n');
+    return lines.flatMap((line, index) => {
+      const said = single.exec(line)?.[1];
+      const isRepeated = said !== undefined && repeatsCode(said, lines[index + 1] ?? '');
+      return isRepeated ? [`${file}:${index + 1}: ${said}`] : [];
+    });
+  });
+  expect(found).toEqual([]);
 });
 
 it('comments have neither none nor no as a predicate', () => {

@@ -27,3 +27,28 @@ const pointing = new Set(['one', 'ones', 'those', 'other', 'others', 'another', 
 export function pointingPerThousand(words: readonly string[]): number {
   return (1_000 * words.filter((word) => pointing.has(word.toLowerCase())).length) / words.length;
 }
+
+const empty = new Set(
+  (
+    'a an the of in to for from by with on at and or as is are this these its all each ' +
+    'return returns tell tells whether'
+  ).split(' '),
+);
+
+/** Splits `firstWord of_text` into lower-case words, without endings such as `-s` and `-ed`. */
+function stemsOf(text: string): string[] {
+  return wordsOf(text.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' '))
+    .map((word) => word.toLowerCase())
+    .filter((word) => !empty.has(word))
+    .map((word) => word.replace(/(?:ing|es|ed|s|d)$/, '').replace(/e$/, ''));
+}
+
+/**
+ * Tells whether every word of a comment stands in the line of code beneath. A comment with a
+ * figure, a quotation or code says more: it has an example.
+ */
+export function repeatsCode(comment: string, code: string): boolean {
+  if (/[`"\d]/.test(comment)) return false;
+  const known = new Set(stemsOf(code));
+  return stemsOf(comment).every((stem) => known.has(stem));
+}

@@ -25,7 +25,7 @@ interface Question {
   text: string;
   /** Answer if the person only presses Enter. */
   usual?: string | undefined;
-  /** Returns the problem with an answer, or null. */
+  /** Returns the problem with an answer; null for a valid answer. */
   problem?(answer: string): string | null;
 }
 

@@ -369,7 +369,7 @@ async function count() {
   body.set('only', '1');
   const answer = await fetch(location.pathname, { method: 'POST', body }).catch(() => null);
   const page = new DOMParser().parseFromString((await answer?.text()) ?? '', 'text/html');
-  // Later choices have their own answer.
+  // Drops the answer if the choices have changed since: a later request counts them.
   if (asked !== new URLSearchParams(new FormData(counting)).toString()) return;
   const sum = counting.querySelector('#to .sum');
   sum.replaceChildren(...(page.querySelector('[data-count]')?.childNodes ?? []));

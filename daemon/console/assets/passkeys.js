@@ -9,7 +9,7 @@ const all = canAsk ? [...document.querySelectorAll('form[data-passkey]')] : [];
 const forms = all.filter(isHere);
 const elsewhere = document.querySelector('[data-elsewhere]');
 const typed = document.querySelector('input[autocomplete~=webauthn]');
-/** A question lives five minutes. */
+/** Asks for a new challenge before the old ends, after five minutes. */
 const renewMs = 4 * 60_000;
 let asking = new AbortController();
 

@@ -7,7 +7,7 @@ import { type Door, readOwnForm } from '../site.ts';
 import { signInPerson } from './begin.ts';
 import { signInPage, tooOld } from './sign-in.ts';
 
-/** Fits the answer of a browser. */
+/** Most bytes of a posted answer: more than the largest answer of an authenticator. */
 const mostBytes = 32_768;
 
 /** Answers with the question for `navigator.credentials.get`. */
@@ -22,7 +22,6 @@ export const askForPasskey: Door = async (site, request) => {
   return jsonAnswer(200, options);
 };
 
-/** Signs in by the answer of a passkey. */
 export const signInByPasskey: Door = async (site, request): Promise<Answer> => {
   const form = await readOwnForm(site, request, mostBytes);
   const browser = site.cookies.read(request, 'svc_console_form');

@@ -38,7 +38,7 @@ const states = {
   out: ['You are signed out.', 'Close the browser too if others use it.'],
 } as const;
 
-/** Shows the sign-in page. A browser with a session goes on to the wished page at once. */
+/** Shows the sign-in page. A browser with a session gets the requested page at once. */
 export const signIn: Door = async (site, request) => {
   const { app, authenticator, cookies, workload } = site;
   const { next } = request.query as Form;

@@ -7,7 +7,7 @@ interface CauseWords {
   label: string;
   /** Follows "It did not arrive: ". `{domain}` is the domain of the recipient. */
   means: string;
-  /** Next step of a person, if the mail has ended. */
+  /** Next step for a person once no further attempt follows. */
   advice: string;
 }
 
@@ -87,7 +87,6 @@ const causes: Readonly<Record<ErrorCode, CauseWords>> = {
 const known = (code: string | null): CauseWords =>
   (code !== null && Object.hasOwn(causes, code) && causes[code as ErrorCode]) || causes.unknown;
 
-/** Returns the domain of an address. */
 export const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1);
 
 /** Returns the label of an error code, such as for a column of figures. */
@@ -118,7 +117,6 @@ const blocked: Readonly<Record<BlockReason, readonly [label: string, because: st
 const isReason = (reason: unknown): reason is BlockReason =>
   typeof reason === 'string' && Object.hasOwn(blocked, reason);
 
-/** Returns the reason of a block as a label. */
 export const blockLabel = (reason: string) => (isReason(reason) ? blocked[reason][0] : reason);
 
 /** Returns the reason of a block for the middle of a sentence; null for an unknown reason. */

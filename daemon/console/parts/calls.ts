@@ -1,4 +1,4 @@
-// Actions that call a route, and go on to a page. The right of an action is that of the route.
+// Actions that call a route, then lead to a page. The right of an action is that of the route.
 import type { Doorway } from '../../../src/core/api/route.ts';
 import type { Action, Asked, Form } from '../page.ts';
 
@@ -7,7 +7,7 @@ interface Calling extends Pick<Action, 'asks' | 'destroys'> {
   body?(given: Form): object;
   /** Returns parameters beside those of the page. */
   params?(given: Form): Readonly<Record<string, string | undefined>>;
-  /** Path to go on to, below `/console`; the page itself if left out. */
+  /** Path of the next page, below `/console`; the same page if left out. */
   to?: string | ((asked: Asked) => string);
   said?: string | ((given: Form) => string);
   /** Action of this page that takes it back, and the names of the fields that it takes along. */

@@ -9,7 +9,6 @@ const isElement = (part: Part): part is Element =>
 
 export const propsOf = ({ props }: Element): Readonly<Record<string, unknown>> => props;
 
-/** Returns the parts within a part. */
 export function within(part: Part): readonly Part[] {
   if (Array.isArray(part)) return part;
   const children = isElement(part) ? propsOf(part)['children'] : [];

@@ -70,7 +70,7 @@ export function percent(rate: number | null): string {
   return rate === null ? noValue : `${(rate * 100).toFixed(1)} %`;
 }
 
-/** Returns a number with its thousands apart. */
+/** Returns a number with commas between thousands: `1,234`. */
 export function counted(value: number): string {
   return value.toLocaleString('en');
 }

@@ -21,7 +21,6 @@ function chosen(select: Element, value: string): Element {
   return withProps(select, { children: options });
 }
 
-/** Returns a field with the typed value. */
 function typedIn(field: Element, value: string | undefined): Element {
   const { type, value: own } = field.props;
   if (type === 'checkbox' || type === 'radio') return withProps(field, { checked: value === own });

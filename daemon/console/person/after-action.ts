@@ -8,7 +8,7 @@ import type { Asked, Done, View } from '../page.ts';
 import { copy } from '../parts/copy.ts';
 import { posting } from '../parts/form.ts';
 
-/** Keeps the toast and the secret of an action. Returns the path to go on to. */
+/** Keeps the toast and the secret of an action. Returns the path of the next page. */
 export async function goOn(
   { app, session }: Asked,
   { to, said, undo, secret }: Done,

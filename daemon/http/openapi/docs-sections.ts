@@ -107,7 +107,6 @@ ${prose(post.summary)}</div><pre>${escapeHtml(JSON.stringify(example, null, 2))}
 <div>${drawFields(schema, linkOf)}</div></section>`;
 }
 
-/** Draws a named schema. */
 export function drawSchema(name: string, schema: JsonSchema, linkOf: SchemaLink): string {
   const words = typeof schema.description === 'string' ? schema.description : '';
   return `<section id="${schemaAnchor(name)}"><h3>${escapeHtml(name)}</h3>

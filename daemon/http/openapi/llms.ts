@@ -4,7 +4,6 @@ import { areaPath } from './docs.ts';
 import { operationsOf } from './docs-sections.ts';
 import type { OpenApiDocument } from './openapi.ts';
 
-/** Returns the text of a document. */
 export function llmsText(document: OpenApiDocument): string {
   const { info, servers, tags } = document;
   const base = (servers[0]?.url ?? '').replace(/\/$/, '');

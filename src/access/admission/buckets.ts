@@ -138,7 +138,7 @@ export class Buckets {
   /** Buckets by id, in the order of their last check. */
   readonly #buckets = new Map<string, KnownBucket>();
 
-  /** Returns the bucket of an organization or a key; an unknown bucket is full. */
+  /** Returns the bucket of an organization, a key or a member; an unknown bucket is full. */
   get(id: string, rate: Rate, nowMs: number): KnownBucket {
     const known = this.#buckets.get(id);
     if (!known) {

@@ -15,7 +15,7 @@ import type { App } from '../../core/app.ts';
 import { noPortion, type Place, wholePortion } from '../../platform/runtime/fairness/portion.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
-/** Time for which a place holds after a heartbeat. */
+/** Time after a heartbeat in which this daemon may use a part of the limits. */
 export const trustMs = 3_000;
 /** Time in which every daemon learns of a change: heartbeats come each second. */
 const holdMs = 5_000;

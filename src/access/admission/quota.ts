@@ -18,7 +18,6 @@ import { findUsage, lockUsage, usage } from './queries.ts';
 const quotaResource = 'daily-emails';
 const quotaOperation = 'sendMessage';
 
-/** An accepted message. */
 export interface AcceptedMessage {
   organizationId: string;
   emails: number;

@@ -29,7 +29,7 @@ export interface KeyRow {
   lineage: string;
   /** Id of the replacement by rotation; the key itself is active until it expires. */
   replaced_by: string | null;
-  /** Member or key that made it; null for the operator. */
+  /** Member or key that made this key; null for the operator. */
   created_by: string | null;
   is_active: number;
   expires_at: number | null;

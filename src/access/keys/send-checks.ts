@@ -34,7 +34,6 @@ export const messagesRight = rightTo('messages:send', '/v1/messages');
 /** The right to send mail of a campaign. */
 export const campaignsRight = rightTo('campaigns:run', '/v1/campaigns/{id}/runs');
 
-/** Returns the right to send from a mailbox. */
 export function mailboxRight(mailboxId: string): SendRight {
   return rightTo('mailboxes:send', '/v1/mailboxes/{id}/messages', mailboxId);
 }

@@ -107,8 +107,8 @@ export function newMember(
 }
 
 /**
- * Begins a change of members: locks the organization, and requires that the caller still stands: of
- * two changes at once, the second may be by a caller whom the first has ended.
+ * Begins a change of members: locks the organization, and requires that the caller is still a
+ * member or a valid key. A change that came first may have ended the caller.
  */
 async function begin(app: App, trx: Db, caller: Caller): Promise<void> {
   await lockOrganization(trx, caller.organizationId, app.clock.now());
@@ -121,7 +121,7 @@ async function beginInviting(app: App, trx: Db, caller: Caller): Promise<void> {
   await begin(app, trx, caller);
 }
 
-/** Mails an invitation, and stores the token for the copy that leaves. @throws as the hook does */
+/** Mails an invitation, and stores the token of the link. @throws as `Hooks.mailInvitation` */
 async function mailInvitation(
   app: App,
   trx: Db,

@@ -69,7 +69,6 @@ export function placesOf(db: Db, personId: string): Promise<queries.MemberRow[]>
   return queries.selectPlaces(db, personId);
 }
 
-/** Returns the row of a new person. */
 export function newPerson(app: App, email: string): queries.PersonRow {
   return {
     id: app.newId('person'),

@@ -30,7 +30,7 @@ export interface OrganizationRow {
   content_days: number | null;
   /** JSON of keys of metadata that are searched by index. */
   metadata_keys: string | null;
-  /** Id up to which messages are indexed by them; null once all are. */
+  /** Id up to which messages are indexed by `metadata_keys`; null once all messages are. */
   metadata_indexed_to: string | null;
   created_at: number;
   updated_at: number;

@@ -22,7 +22,6 @@ export interface PasskeyRow {
   refused_at: number | null;
 }
 
-/** A passkey of a person. */
 export type PasskeyOf = Pick<PasskeyRow, 'id' | 'person_id'>;
 
 interface PasskeyTables {

@@ -62,7 +62,7 @@ export async function findSecret(app: App, token: string, id: string): Promise<S
   return JSON.parse(unseal(token, secretPurpose(id), row.secret)) as Secret;
 }
 
-/** Drops the secret of an id. */
+/** Deletes the secret before its ten minutes are over, if the session still keeps it. */
 export async function dropSecret(app: App, token: string, id: string): Promise<void> {
   await app.store.write((trx) => queries.dropSecret(trx, hashOfToken(token), hashOfToken(id)));
 }

@@ -3,8 +3,8 @@ import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 
 /**
- * Mails a person that the operator made a link for the person, or reset the ways to sign in, in the
- * transaction of the change. A link is mailed to the owners too.
+ * Warns a person by mail that the operator made a link that signs in as this person, or reset the
+ * ways to sign in. Runs in the transaction of the change. The owners get the warning of a link too.
  */
 export type WarnPerson = (
   app: App,

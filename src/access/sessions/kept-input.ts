@@ -1,5 +1,5 @@
-// What a person typed into a form that asks for a fresh proof, or that came after the end of its
-// session. It lies sealed with the session for ten minutes (sealed.ts).
+// The typed input of a form that needs a fresh proof, or that came after the end of the session.
+// The row of the session keeps the input encrypted for ten minutes (sealed.ts).
 import type { App } from '../../core/app.ts';
 import { hashOfToken } from '../../platform/runtime/tokens.ts';
 import type { Strength } from './proofs.ts';
@@ -13,7 +13,7 @@ const purpose = 'kept input of a session';
 
 /** A form that awaits a proof. */
 export interface KeptInput {
-  /** The organization in which it was typed. */
+  /** Organization in which the form was typed. */
   organizationId: string;
   /** Path of the page, below `/console`. */
   path: string;
@@ -22,7 +22,7 @@ export interface KeptInput {
   fields: Readonly<Record<string, string>>;
   /** The purpose in words such as `make this key`; empty for a form of an ended session. */
   asks: string;
-  /** Proofs that it asks for. */
+  /** Proofs that the action asks for. */
   strength: Strength;
 }
 

@@ -10,14 +10,16 @@ export interface MailedLinkRow {
   hash: string;
   person_id: string;
   purpose: LinkPurpose;
-  /** Encrypted token for the copy of the mail; null for a link that a command printed. */
+  /** Encrypted token: the mail gets the link only when it leaves. Null for a printed link. */
   token: string | null;
   message_id: string | null;
-  /** Address to which it was mailed. */
+  /** Address to which the link was mailed. */
   email: string;
-  /** Browser, network and time of the request. */
+  /** Browser that asked for the link, in words. */
   browser: string;
+  /** Network that asked for the link: a /24 or a /48. */
   network: string;
+  /** Time of the request, ms since 1970. */
   asked_at: number;
   /** Session that asks for a proof. */
   session_hash: string | null;
@@ -162,5 +164,5 @@ export async function deleteMailTimesBefore(
   return keys.length;
 }
 
-/** End of all mailed links in a restored store. */
+/** Statement that ends all mailed links in a restored store. */
 export const linksOfRestored = { table: 'mailed_links', sql: 'delete from mailed_links' };

@@ -33,7 +33,7 @@ export interface MailAsker {
   browserHash: string | null;
 }
 
-/** Returns the limits on a mail to sign in. */
+/** Limits sign-in mail of the service, of a network, and of a browser or else an address. */
 export function signInLimits({ email, address, browserHash }: MailAsker): MailLimit[] {
   const who = browserHash === null ? `address ${email}` : `browser ${browserHash}`;
   return [

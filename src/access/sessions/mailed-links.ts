@@ -40,11 +40,11 @@ export const linkLivesMs: Readonly<Record<queries.LinkPurpose, number>> = {
 /** Context of an encrypted token. */
 export const sealedAs = (hash: string) => `mailedLink:${hash}`;
 
-/** A link for the page behind it. */
+/** A mailed link, as the page of the link needs it. */
 export interface MailedLink {
   personId: string;
   purpose: queries.LinkPurpose;
-  /** Address to which it was mailed. */
+  /** Address to which the link was mailed. */
   email: string;
   /** Words for the browser that asked, such as "Firefox on Windows". */
   browser: string;
@@ -57,7 +57,6 @@ export interface MailedLink {
   sessionHash: string | null;
 }
 
-/** A link to make. */
 export interface LinkToMake extends Pick<MailedLink, 'personId' | 'purpose' | 'email' | 'browser'> {
   /** Address of the visitor. */
   address: string;

@@ -46,7 +46,7 @@ export interface Session {
   strength: Strength;
   /** Whether the session has such a proof. Without it the session opens no page. */
   isStrongEnough: boolean;
-  /** Whether it opens no other organization of the person. */
+  /** Whether the session opens no further organization of the person. */
   isAlone: boolean;
   /** Whether a toast waits for the next page. */
   hasToast: boolean;

@@ -100,7 +100,6 @@ export function selectCampaigns(
     .execute();
 }
 
-/** Returns the names of the newest campaigns. */
 export const newestCampaignNames = own.all((db, organizationId: string, limit: number) =>
   db
     .selectFrom('campaigns')

@@ -55,7 +55,7 @@ export interface CampaignLoop {
   stop(): Promise<void>;
 }
 
-/** Creates the loop of a daemon. */
+/** Creates the loop of a daemon that starts, walks and ends due runs. */
 export function campaignLoop(app: App): CampaignLoop {
   const worker = app.newId('worker');
   const turns = new RunTurns();

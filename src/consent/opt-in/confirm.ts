@@ -21,7 +21,6 @@ import { linkLivesMs } from './limits.ts';
 import { type ConfirmationRow, findConfirmations } from './queries.ts';
 import type { Asked } from './tokens.ts';
 
-/** State of a link. */
 export type LinkState =
   | { is: 'open' }
   | { is: 'used'; confirmedAt: number; hasLeft: boolean }

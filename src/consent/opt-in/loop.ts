@@ -16,7 +16,7 @@ const turnMs = 1_000;
 /** Organizations in a turn of the loop. */
 const organizationsPerTurn = 20;
 
-/** The loop of a daemon. */
+/** Creates the loop of a daemon that mails due requests for a confirmation. */
 export function createConfirmationLoop(app: App): DueLoop {
   /** Last organization of the previous turn. */
   let after = '';

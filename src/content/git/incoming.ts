@@ -53,7 +53,7 @@ interface FlatTree {
   files: ReadonlyMap<string, string>;
   /** Number of folders, including the root of the tree. */
   folders: number;
-  /** Longest path below it, of a file or a folder. */
+  /** Longest path of a file or a folder below the tree. */
   longest: string;
 }
 

@@ -202,7 +202,6 @@ export const moveRef = own.change(
       .where('oid', '=', from),
 );
 
-/** Deletes a repository. */
 export async function deleteRows(trx: Db, repositoryId: string): Promise<void> {
   const db = tables<GitTables>(trx);
   await db.deleteFrom('git_refs').where('repository_id', '=', repositoryId).execute();

@@ -213,7 +213,6 @@ export async function readObjects(
   return bodies;
 }
 
-/** Returns a commit of the repository, or undefined. */
 async function readCommit(db: Db, repositoryId: string, oid: string): Promise<Commit | undefined> {
   const found = (await readObjects(db, repositoryId, [oid])).get(oid);
   return found?.type === 'commit' ? decodeCommit(oid, found.body) : undefined;

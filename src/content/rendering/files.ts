@@ -30,7 +30,7 @@ function hasGitFolder(path: string): boolean {
   return /(?:^|\/)(?:\.git|git~1)(?:[ .]*(?:\/|$)|:)/.test(plain);
 }
 
-/** Returns the problem with a path, or null. */
+/** Returns the rule that a path breaks; null for a valid path. */
 function problemOf(path: string): string | null {
   if (path === '') return 'a path is not empty';
   if (path.length > fileLimits.pathCharacters) {

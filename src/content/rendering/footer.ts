@@ -47,7 +47,6 @@ export function footerHtml(brand: BrandValues, unsubscribeUrl: string | null): s
   return `<div style="${style}">${lines.join('<br>')}</div>`;
 }
 
-/** Returns the footer as text. */
 export function footerText(brand: BrandValues, unsubscribeUrl: string | null): string {
   const lines = linesOf(brand, unsubscribeUrl).flatMap(({ text, links }) => [
     ...(text === '' ? [] : [text]),

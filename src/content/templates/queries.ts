@@ -168,7 +168,6 @@ export async function insertVersion(db: Db, row: VersionTable): Promise<void> {
   await tables<TemplateTables>(db).insertInto('template_versions').values(row).execute();
 }
 
-/** Returns the names of the newest templates. */
 export const newestTemplateNames = own.all((db, organizationId: string, limit: number) =>
   db
     .selectFrom('templates')

@@ -34,7 +34,7 @@ export type SendMode = (typeof sendModes)[number];
 /** An installation of an extension, as the caller of an operation. */
 export interface CallingInstallation {
   id: string;
-  /** Kinds of events that it may read. */
+  /** Kinds of events that the installation may read. */
   events: readonly string[];
 }
 

@@ -230,7 +230,7 @@ export const findWithObject = own.all((db, after: string, limit: number) =>
     .limit(limit),
 );
 
-/** Returns stored objects after `after` of a different driver, by key. */
+/** Returns objects after the key `after` that any driver but `driver` stores, by key. */
 export const findObjectsElsewhere = own.all(
   (db, after: string, driver: ObjectDriver, limit: number) =>
     db
@@ -288,7 +288,7 @@ export const countBlobs = own.first(
   (row) => ({ inside: Number(row?.inside ?? 0), outside: Number(row?.outside ?? 0) }),
 );
 
-/** Counts the stored objects of a different driver. */
+/** Counts the objects that are stored by any driver but `driver`. */
 export const countObjectsElsewhere = own.first(
   (db, driver: ObjectDriver) =>
     db

@@ -3,5 +3,4 @@
 /** Path of a link to sign in, to prove who is at the browser, or about an address. */
 export const linkPath = '/console/link/';
 
-/** Path of an invitation. */
 export const invitationPath = '/console/invitation/';

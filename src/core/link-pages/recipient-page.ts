@@ -120,7 +120,7 @@ export interface PageWords {
   note?: string;
 }
 
-/** Returns a page with these words. */
+/** Renders a page with a heading, a text, and at most a single button. */
 export function wordedPage(
   { sender, heading, text, about, button, note }: PageWords,
   look: PageLook,

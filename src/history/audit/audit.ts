@@ -27,7 +27,7 @@ export const operatorActor: Actor = {
 /** Author of changes that the service makes automatically. */
 export const serviceActor: Actor = { ...operatorActor, type: 'service' };
 
-/** Returns the caller as the author. */
+/** Returns the author of an audit entry for a caller. */
 export function actorOf({ by, keyName, roleName }: Caller): Actor {
   if (by.kind === 'operator') return operatorActor;
   if (by.kind === 'member') {

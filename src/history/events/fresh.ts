@@ -25,7 +25,7 @@ class FreshEvents {
     this.count(row.organization_id, 1);
   }
 
-  /** Adds to the count of an organization. */
+  /** Adds newly recorded events to the count of an organization. */
   count(organizationId: string, added: number): void {
     const sum = (this.#counts.get(organizationId) ?? 0) + added;
     this.#counts.set(organizationId, sum);

@@ -75,7 +75,7 @@ export function isService({ by, owner }: Caller): boolean {
   return by.kind !== 'operator' && owner === 'service';
 }
 
-/** Returns the caller as the actor of an action. */
+/** Presents the caller in an action. The operator counts as a user without an id. */
 function actorOf(caller: Caller): ActionActor {
   const { by, keyName } = caller;
   if (by.kind === 'operator') return { kind: 'user', id: null, displayName: 'operator' };

@@ -12,7 +12,7 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 const pressingMails = 8;
 const whileMs = 50;
 
-/** The intake of mail of this process. */
+/** Returns the intake of received mail that all parts of this process share. */
 export const mailIntakeOf = perApp(({ clock }: App): Intake => {
   let pressedAt = Number.NEGATIVE_INFINITY;
   let countedFrom = Number.NEGATIVE_INFINITY;

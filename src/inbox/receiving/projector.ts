@@ -47,7 +47,7 @@ export interface Projector {
   projectDue(): Promise<number>;
 }
 
-/** Creates the projector of a daemon. */
+/** Creates the loop of a daemon that parses received mail. */
 export function createProjector(app: App): Projector {
   const stopping = new AbortController();
   const pressure = pressureOf(app);

@@ -10,7 +10,7 @@ import { requireWhole } from './send.ts';
 
 type Edits = NonNullable<ApproveAction['edits']>;
 
-/** An approved mail. */
+/** An approved mail, with the edits of the approver. */
 export interface ApprovedMail {
   frozen: Frozen;
   /** Recipients added by the edits that cannot receive the mail. */

@@ -42,7 +42,6 @@ function attachmentOf({ filename, contentType, contentId, data }: File, index: n
   };
 }
 
-/** Returns the files of a sent message. */
 export async function sentFiles(app: App, row: MessageRow): Promise<File[]> {
   const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
   const files: File[] = [];

@@ -15,7 +15,6 @@ export function ownAddressOf(addresses: readonly MailboxAddressRow[], email: str
   return addresses.find(({ address }) => address === folded || address === base);
 }
 
-/** Returns the default From of a mailbox. */
 export function defaultFrom(row: MailboxRow): Mail['from'] {
   return row.default_from === null
     ? { email: row.primary_address, name: row.display_name }

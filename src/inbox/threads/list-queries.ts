@@ -229,7 +229,6 @@ export async function hitsAmong(
   return rows;
 }
 
-/** The messages of these threads. */
 export async function messagesOfThreads(
   db: Db,
   threadIds: readonly string[],

@@ -230,7 +230,6 @@ export async function tallyThread(db: Db, id: string): Promise<Tally> {
   return { messages: Number(messages), attachments: Number(attachments) };
 }
 
-/** Returns the first message of a thread. */
 export async function firstOf(db: Db, id: string): Promise<ThreadMessageRow | undefined> {
   return tables<ThreadTables>(db)
     .selectFrom('thread_messages')
@@ -282,7 +281,6 @@ export const findPosition = own.first((db, messageId: string) =>
     .$castTo<Position>(),
 );
 
-/** Returns whether the thread has a draft. */
 export async function hasDrafts(db: Db, threadId: string): Promise<boolean> {
   return (await findDrafted(db, [threadId])).size > 0;
 }

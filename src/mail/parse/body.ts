@@ -40,7 +40,7 @@ const parserOptions = {
   maxChildNodes: parseLimits.parts,
 };
 
-/** The two halves of a mail. */
+/** A mail, split into the header and the body. */
 export interface SplitMail {
   block: HeaderBlock;
   body: Buffer;

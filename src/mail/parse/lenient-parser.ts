@@ -117,7 +117,7 @@ function watchBytes(decoder: Transform, watch: (chunk: Buffer) => void): void {
   };
 }
 
-/** Redirects the output of a decoder from mailparser, which is only told when the output ends. */
+/** Redirects the output of a decoder. Its former reader, mailparser, only learns of the end. */
 function collect(decoder: Transform, text: ByteCollector): void {
   const push = decoder.push.bind(decoder);
   decoder.push = (chunk: Buffer | null) => {

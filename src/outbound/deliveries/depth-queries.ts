@@ -14,7 +14,7 @@ export interface WaitingRow {
   lane: string | null;
   wait_reason: WaitReason | null;
   due_at: number | null;
-  /** Time when it entered the queue, ms since 1970. */
+  /** Time when the delivery entered the queue, ms since 1970. */
   since: number;
 }
 

@@ -13,7 +13,6 @@ export interface RefusalFacts {
   address: string | null;
   /** The refused address, if it differs from the recipient. */
   refusedAddress: string | null;
-  /** Domain of From. */
   senderDomain: string;
 }
 

@@ -141,7 +141,7 @@ async function findStoppedRun(
   return (await findRunState(db, runId)) ?? null;
 }
 
-/** Returns the words for mail of a stopped run; null if the run goes on. */
+/** Returns the words for mail of a stopped run; null if the run continues. */
 function wordsOfRun({ status, hold_reason: reason }: RunState) {
   if (status !== 'paused' && status !== 'held') return null;
   return (runWords as Readonly<Record<string, WaitWords>>)[reason ?? status] ?? null;

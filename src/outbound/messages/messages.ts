@@ -94,7 +94,7 @@ async function pageOfMessages(
   return { ids: found.rows, total: found.total };
 }
 
-/** Returns the ids of a page of messages, which may have to have some metadata. */
+/** Returns the ids of a page of messages, by metadata if the query names any. */
 async function pageWithMetadata(
   store: Store,
   filter: MessageFilter,

@@ -120,7 +120,6 @@ function originOf({
   return { templateVersion, resendOf, origin };
 }
 
-/** Presents a row of the timeline. */
 export function presentEvent(row: EventRow): TimelineEvent {
   return {
     id: row.id,

@@ -13,7 +13,7 @@ const measureEachMs = 10_000;
  * most 1 % of the time.
  */
 const restPerSpent = 100;
-/** Limit of entries counted in each half of the queue. */
+/** Limit of entries counted in each half of the queue: ready now, and due later. */
 const mostCounted = 100_000;
 /**
  * Entries of a read. It takes SQLite's single connection 2 ms, or 15 ms if the rows are scattered.

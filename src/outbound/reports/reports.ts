@@ -39,7 +39,7 @@ export interface ReportReader {
   readDue(): Promise<number>;
 }
 
-/** Creates the reader of a daemon. */
+/** Creates the loop of a daemon that reads received bounces, complaints and DMARC reports. */
 export function createReportReader(app: App): ReportReader {
   const readDue = async (): Promise<number> => {
     const now = app.clock.now();

@@ -241,7 +241,7 @@ function sharedContent(
   return { contentId: drafted.content.id, rawBlobId: null, ...drafted };
 }
 
-/** Drafts the rows of a content. */
+/** Drafts the rows that store a content: the texts, and a blob for each attachment. */
 export function draftContent(
   app: App,
   organizationId: string,

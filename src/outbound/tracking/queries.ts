@@ -29,7 +29,7 @@ export interface EngagementRow {
   automated: number;
   /** JSON: time of the last event by link (src/outbound/tracking/engage.ts). */
   recorded: string;
-  /** Number of events that were recorded. */
+  /** Number of opens and clicks that became events; engage.ts limits it. */
   recorded_count: number;
 }
 

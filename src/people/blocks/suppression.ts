@@ -199,7 +199,7 @@ export async function blockAddresses(
   for (const block of blocks.toSorted(byKey)) await blockAddress(app, trx, block);
 }
 
-/** Returns true if the recipient chose the block: nobody else may undo it. */
+/** Returns true if the recipient asked for the block: lift it only at the wish of this person. */
 export function isRecipientsWish(reason: BlockReason): boolean {
   return reason === 'unsubscribe' || reason === 'complaint';
 }

@@ -108,7 +108,6 @@ export async function presentConversations(
   }));
 }
 
-/** Presents a conversation. */
 export async function presentConversation(db: Db, row: ConversationRow): Promise<Conversation> {
   const [conversation] = await presentConversations(db, row.organization_id, [row]);
   return conversation as Conversation;

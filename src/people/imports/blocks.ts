@@ -74,7 +74,7 @@ function blockRow(app: App, { organizationId }: Caller, candidate: BlockCandidat
   return { ...row, unsubscribe_group_id: unsubscribeGroupId, created_at };
 }
 
-/** Returns the key of a block: the address, and the group of a block for a group. */
+/** Returns a text that is equal for two blocks of the same address and the same group. */
 function keyOf({ folded_address, unsubscribe_group_id }: BlockedRow): string {
   return unsubscribe_group_id === null
     ? folded_address

@@ -148,7 +148,7 @@ export interface ConsentFound {
   isArchived: true | undefined;
 }
 
-/** A cell of a column of consent. */
+/** The text in a column that says whether the person wants mail. */
 export type ConsentCell = readonly [column: string, consent: Consent, text: string];
 
 /** Gathers the cells of a row; of several reasons the heaviest counts. @throws ValidationError */

@@ -10,7 +10,7 @@ export const encodings = ['utf-8', 'windows-1252', 'utf-16'] as const;
 
 export type Encoding = (typeof encodings)[number];
 
-/** Size of the sample that decides, from the piece with the first non-ASCII byte on. */
+/** Size of the sample that shows the encoding. It begins with the first non-ASCII piece. */
 const sampleBytes = 65_536;
 
 const windows1252 = new TextDecoder('windows-1252');

@@ -5,7 +5,7 @@
 //   state      | event                  | next
 //   -----------+------------------------+---------------------------------------------------------------------
 //   standing   | `advanceTo`            | advancing: jumps from due time to due time, settles at each
-//   standing   | `follow`               | following: goes on at the pace of the system's clock
+//   standing   | `follow`               | following: continues at the pace of the system's clock
 //   following  | `advanceTo`            | advancing
 //   advancing  | its target is settled  | standing
 //   advancing  | another call           | the other call waits for its turn

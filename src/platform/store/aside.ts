@@ -25,7 +25,7 @@ export const asideMs = 500;
 /** Error of a read that did not end before the deadline. */
 export class OverdueError extends Error {}
 
-/** Returns the result of such a read; null if it is overdue. */
+/** Returns the result of a read; null if the read is overdue. */
 export async function unlessOverdue<T>(read: Promise<T>): Promise<T | null> {
   try {
     return await read;

@@ -27,7 +27,6 @@ export type BackupSource =
   | { kind: 'sqlite'; file: string }
   | ({ kind: 'postgres'; database: DatabaseSettings } & Pick<CopyOptions, 'clock' | 'rests'>);
 
-/** Options of a backup. */
 export interface BackupOptions {
   overwrite: boolean;
   /** Secret of the installation, if the backup should include it. */

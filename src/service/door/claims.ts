@@ -47,7 +47,7 @@ export const leaseMs = 60_000;
 export const patienceMs = 10_000;
 /** Longest stored answer. */
 export const mostAnswerBytes = 256 * 1024;
-/** Time between two looks at a claim, if the store reports no change. */
+/** Time between two reads of a claim, if the store reports no change. */
 const lookEachMs = 1_000;
 
 export interface KeyedRequest {

@@ -132,7 +132,7 @@ export interface Eraser {
   stop(): Promise<void>;
 }
 
-/** The eraser of a daemon. */
+/** Creates the loop of a daemon that erases copies of deleted content. */
 export function createEraser(app: App): Eraser {
   const step = async (): Promise<number | Pause> => {
     const due = await nextDue(app.store.db);

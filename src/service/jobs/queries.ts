@@ -48,7 +48,6 @@ export const freeJobs = own.run((db) =>
     .where('holder', 'is not', null),
 );
 
-/** Deletes a job. */
 export const deleteJob = own.run((db, name: string) =>
   db.deleteFrom('scheduled_jobs').where('name', '=', name),
 );

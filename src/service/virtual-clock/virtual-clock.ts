@@ -83,7 +83,6 @@ export async function openVirtualClock(
   };
 }
 
-/** Returns the state of the clock. */
 export function clockState(clock: StandingClock): ClockState {
   return { now: isoTime(clock.now()), mode: 'virtual' };
 }

@@ -4,7 +4,7 @@
 //
 //   state      event                               to         also
 //   active     the installation is disabled        suspended  waiting deliveries are kept, none is posted
-//   suspended  the installation is enabled         active     waiting deliveries go on
+//   suspended  the installation is enabled         active     waiting deliveries continue
 //   disabled   the installation is enabled         active     earlier failures are forgotten
 //   any        the version changes                 the same   deliveries of lost kinds become `cancelled`
 import type { PermissionMap } from '../../core/api/permission.ts';

@@ -57,7 +57,7 @@ interface WebhookLoopParts {
   isPressing?: () => boolean;
 }
 
-/** Creates the loop of a daemon. */
+/** Creates the loop of a daemon that posts due deliveries to webhook endpoints. */
 export function createWebhookLoop(
   app: App,
   { poster = createPoster(app), isPressing = () => false }: WebhookLoopParts = {},

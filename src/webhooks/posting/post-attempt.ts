@@ -94,7 +94,6 @@ export async function attempt(
   return { delivery, at, outcome };
 }
 
-/** Returns the row of an attempt. */
 export function attemptRow(
   app: App,
   { delivery, at, outcome }: Attempted,

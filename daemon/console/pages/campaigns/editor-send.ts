@@ -52,7 +52,7 @@ export function leftOutList({ skipped }: Pick<Estimate, 'skipped'>): Part {
   return html`<ul>${left.map(([why, count]) => html`<li><b>${counted(count)}</b> ${leftOut[why as SkipReason] ?? why}</li>`)}</ul>`;
 }
 
-/** Returns the instant of a local time in the zone of the organization; undefined for now. */
+/** Converts a local time of the organization to an instant; undefined for "at once". */
 export function instantOf({ timezone }: Pick<Asked, 'timezone'>, at = ''): string | undefined {
   const parts = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)/.exec(at);
   if (!parts) return at || undefined;
@@ -95,7 +95,7 @@ function starting(asked: Asked, { campaign, estimate, digest }: Look, at?: strin
   });
 }
 
-/** Draws the fourth part. */
+/** Draws the part of the editor that sends: the time, the number of people and the button. */
 export function sendPart(asked: Asked, look: Look, at?: string): Part {
   const { campaign, estimate } = look;
   const { firstAt, limitedBy, dispatch } = estimate;

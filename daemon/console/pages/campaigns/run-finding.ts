@@ -17,7 +17,7 @@ export interface Finding {
   more: string;
 }
 
-/** Bounces that are looked at. */
+/** Most bounces that the finding groups by cause, domain and import. */
 const mostSeen = 15;
 /** Bounces from which on a finding is worth a sentence. */
 const fewest = 3;

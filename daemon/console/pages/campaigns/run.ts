@@ -45,7 +45,7 @@ function moves(asked: Asked, run: RunSummary, hasQueued: boolean): Part {
   return failed > 0 && button(asked, { action: 'retry', label, fields });
 }
 
-/** Draws the form that lets a stopped run go on. */
+/** Draws the form that resumes a stopped run. */
 function resuming(asked: Asked, { status }: RunSummary): Part {
   if (!stopped.has(status) || !asked.may('campaigns:run')) return null;
   const isRequired = status === 'held';

@@ -158,7 +158,7 @@ function naming(asked: Asked, { name, replyToEmails, verificationStatus }: Sende
     ${field({ name: 'name', label: 'Name', value: name ?? '', hint: 'Recipients see it beside the address' })}
     ${field({ name: 'replyTo', label: 'Replies go to', value: replyToEmails?.join(', '), hint: 'Addresses with commas between; empty: to the sender' })}`;
   const body = form(asked, 'change', 'Save', fields);
-  // A sender without proof has another primary action.
+  // Folded for a sender without proof: the primary action of the page is then the proof.
   if (verificationStatus === 'verified') return card('Name and replies', body);
   return foldedCard('Name and replies', body, name);
 }

@@ -111,7 +111,7 @@ export function missingAddresses({ items }: Pick<Reasons, 'items'>): Need[] {
   ];
 }
 
-/** Returns the runs that a person must let go on. */
+/** Returns a need for each run that is held or paused. */
 export function stoppedRuns(
   runs: readonly LatestRun[],
   because: (run: LatestRun) => string,

@@ -146,7 +146,7 @@ const blockImport = importPage({
   hint: 'Addresses, or the export of another service. "svc blocks import" reads larger files.',
   prepare({ ask }, { file = '', reason: chosen = '' }) {
     const reason = blockReasons.find((one) => one === chosen) ?? 'manual';
-    // As `svc blocks import` does it.
+    // The same route as `svc blocks import`, so both read a list alike.
     const asking = (dryRun: boolean) => {
       const stream = { type: 'text/plain', chunks: chunksOf(file) };
       return ask(blockImportRoutes.run, { query: { reason, dryRun }, stream });

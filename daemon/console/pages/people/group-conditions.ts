@@ -30,7 +30,7 @@ export const subjects: readonly (readonly [what: string, word: string])[] = [
   ['received', 'Got mail, within days'],
 ];
 
-/** Ways to compare, with their words. */
+/** Comparisons that a row offers, each with the words on the page. */
 export const comparisons: readonly (readonly [how: string, word: string])[] = [
   ['is', 'is'],
   ['isNot', 'is not'],
@@ -71,7 +71,7 @@ export interface Rows {
   conditions: Condition[];
 }
 
-/** Returns the rows of a query; null for a query that rows cannot say. */
+/** Returns the rows of a query; null for a query that needs more than rows. */
 export function rowsOf(query: ContactQuery): Rows | null {
   const join = query.any ? 'any' : 'all';
   const nodes = query.any ?? query.all ?? [query];

@@ -4,7 +4,7 @@ import { findMailHosts } from '../../../../src/mail/smtp/destination.ts';
 
 const mostDomains = 20;
 
-/** Returns the domains of these addresses that have no mail server. Asks only where mail leaves. */
+/** Returns the domains of these addresses without a mail server; none while mail is captured. */
 export async function domainsWithoutMail(
   { dns, random, config }: App,
   addresses: readonly string[],

@@ -64,7 +64,7 @@ async function list(asked: Asked): Promise<View> {
   };
 }
 
-/** Returns the fields of a brand for the form. */
+/** Returns the values that the form of a brand shows. */
 function fieldsOf({ name, css, assets, footer }: Brand): Form {
   const links = footer.socialLinks.flatMap(({ label, url }, at) => [
     [`label${at}`, label] as const,
@@ -183,7 +183,7 @@ function linksIn(given: Form): { label: string; url: string }[] {
   return all.filter(({ label, url }) => label !== '' || url !== '');
 }
 
-/** Returns a change of a brand from the form. */
+/** Returns the body of the request that stores the form. */
 function changeOf(brand: Brand, given: Form): object {
   const text = (name: string) => given[name]?.trim() || null;
   const all = (names: object) =>

@@ -145,7 +145,7 @@ async function commit({ ask, params }: Asked, given: Form, revision = given['rev
   await ask(workspaceRoutes.save, { params, body });
 }
 
-/** Returns an action on the text in the editor. */
+/** Returns an action that stores the text of the editor; `staysHere` returns to the editor. */
 const edited = (
   act: (asked: Asked, given: Form) => Promise<unknown>,
   staysHere = false,

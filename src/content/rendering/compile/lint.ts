@@ -14,7 +14,6 @@ interface Advice {
 
 /** Facts of a send that advice depends on. */
 export interface LintFacts {
-  /** Domain of the sender. */
   senderDomain: string;
   /** True if the send names an unsubscribe group. */
   hasGroup: boolean;

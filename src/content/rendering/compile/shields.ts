@@ -38,7 +38,7 @@ function roleOf(name: string): Role | null {
 
 const renderTag = /^\{%-?\s*render\s+(?:"([^"\\{]*)"|'([^'\\{]*)')/;
 
-/** Tells whether a piece writes something at its place. */
+/** Tells whether a piece of Liquid writes text, such as `{{ value }}`. */
 export function prints({ kind, text }: Hidden): boolean {
   return (
     kind === 'output' || (kind === 'tag' && /^\{%-?\s*(?:brand_footer|cycle|echo)\b/.test(text))

@@ -78,7 +78,8 @@ export class ValueOutput extends Output {
 
   constructor(token: OutputToken, engine: Liquid) {
     super(token, engine);
-    // Removes the filter `escape` that liquidjs adds at the end: the writer escapes by the place.
+    // Removes the filter `escape` that liquidjs adds at the end: the writer escapes each value for
+    // the place in the HTML.
     const { filters } = this.value;
     if (engine.options.outputEscape && filters.at(-1)?.raw !== true) filters.pop();
     this.#path = plainPath(this.value);

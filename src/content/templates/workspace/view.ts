@@ -40,7 +40,7 @@ export function contentOf({ overlay, conflicts, provenance }: WorkspaceRow) {
   };
 }
 
-/** Returns the view of a workspace on the files of the base. */
+/** Presents a workspace: the files of the base with the staged files in their place. */
 export function viewOf(row: WorkspaceRow, base: TemplateFiles): WorkspaceView {
   const { overlay, conflicts, references } = contentOf(row);
   const shown = Object.entries(overlay).filter(

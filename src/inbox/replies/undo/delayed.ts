@@ -14,7 +14,7 @@ import { type DraftFileRow, type DraftRow, drafts } from '../../threads/drafts/d
 import { bytesOf, type Given, requireRoom } from '../draft-room.ts';
 import type { Mail } from '../mail.ts';
 
-/** How long an undo finds the draft, in ms: longer than each delay. */
+/** Time for which an undo finds the draft, in ms: longer than the longest delay. */
 const keptMs = 3_600_000;
 
 /** Name and type of a file. */
@@ -46,7 +46,6 @@ export interface Delayed {
   caller: Caller;
   mailboxId: string;
   mail: Words & { attachments: readonly SentFile[] };
-  /** Bytes of the files. */
   fileBytes: number;
 }
 

@@ -50,7 +50,6 @@ function mergeRecords(records: readonly DmarcRecord[]): DmarcSource[] {
   return [...merged.values()];
 }
 
-/** Summarizes a report. */
 export function summarizeReport(report: DmarcReport): DmarcSummary {
   const { policy, organizationName, email, reportId, beginAt, endAt, records } = report;
   const sources = mergeRecords(records);

@@ -19,5 +19,4 @@ export async function forgetRecipients(trx: Db, contactId: string, most: number)
   return rows.length;
 }
 
-/** Erases names in origins of messages. */
 export const eraseSenderNames = own.namesIn('messages', { origin: 'origin' });

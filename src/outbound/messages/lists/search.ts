@@ -63,7 +63,7 @@ export interface SearchFiller {
 /** Result of a batch; `others` if a different daemon fills the table now. */
 type Filled = { filled: number; isMore: boolean } | 'others';
 
-/** Creates the filler of a daemon. */
+/** Creates the loop of a daemon that fills the table for searches of messages. */
 export function createSearchFiller(app: App, surroundings: Surroundings): SearchFiller {
   const walk = new Walk(app);
   const pace = new Pace(app, surroundings);

@@ -219,7 +219,7 @@ export async function deleteTerms(db: Db, id: string): Promise<void> {
   await sql`delete from message_search where (${key}) in (${inList(db, keys)})`.execute(db);
 }
 
-/** Wraps a list of rows: SQLite accepts it only as a table. */
+/** Returns the operand of `in` for rows of several columns. SQLite needs `values` before them. */
 function inList(db: Db, keys: readonly Sql[]): Sql {
   const list = sql.join(keys);
   return engineOf(db) === 'postgres' ? list : sql`values ${list}`;

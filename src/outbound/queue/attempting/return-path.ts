@@ -80,7 +80,7 @@ export function withoutToken(returnPath: string): string {
   return `${prefix}*${returnPath.slice(returnPath.lastIndexOf('@'))}`;
 }
 
-/** Marks of a transaction. */
+/** Marks by which a report proves that it is about this transaction. */
 export interface TransactionMarks {
   /** MAIL FROM. */
   from: string;
@@ -89,8 +89,9 @@ export interface TransactionMarks {
 }
 
 /**
- * Returns the marks of a transaction, by the name of `transactionOf`. Reports name their recipient
- * in their own fields. Mail from a domain that is not ours has its From address as return path.
+ * Returns the marks of the transaction that `transactionOf` named. They do not name a recipient,
+ * because reports do. Mail from a domain that is not ours has no marks: the return path is the From
+ * address.
  */
 export async function marksOf(
   app: App,

@@ -3,7 +3,7 @@
 // part on the main thread: it passes mail to the thread and receives reports, many at a time.
 // running-thread.ts runs the thread.
 //
-// thread | mail given        | exits by itself                | close
+// thread | mail given        | exits on its own               | close
 // -------+-------------------+--------------------------------+-------------------------------
 // none   | started, sent     |                                | nothing, and none is started
 // runs   | sent              | none; that mail is rejected    | asked to end, cut after a while

@@ -207,7 +207,7 @@ interface Roomy {
   shares: ReturnType<Shares['withRoom']>;
 }
 
-/** Claims deliveries that wait for a lane or share with new room, before any new delivery. */
+/** Claims waiting deliveries whose lane or share has free places again, before new deliveries. */
 async function takeWaiting(
   trx: Db,
   { lanes, shares }: LaneChoice,

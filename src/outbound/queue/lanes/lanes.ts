@@ -64,7 +64,7 @@ export class Lanes {
   readonly #domains = recentlyUsed<string>(mostLearntDomains);
   /** The lane that counts a delivery, by the id of the delivery. */
   readonly #inWork = new Map<string, { name: string; begunAt: number }>();
-  /** Lanes in use now or lately. Reports take time by the number of these, not of all lanes. */
+  /** Lanes in use now or lately. The work of a report grows with these, not with all lanes. */
   readonly #busy = new Map<string, Lane>();
   /** Lanes with waiting deliveries. */
   readonly #waiting = new Set<string>();

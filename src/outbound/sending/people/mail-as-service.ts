@@ -13,7 +13,6 @@ import { type AcceptRequest, acceptAll, type Refused } from '../accept.ts';
 import { recentOf } from '../send.ts';
 import { type ServiceWords, serviceMail } from '../service-mail.ts';
 
-/** A mail to a person. */
 export interface PersonMail {
   /** A stored address; never the address that somebody typed. */
   to: string;

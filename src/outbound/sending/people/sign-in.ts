@@ -31,7 +31,7 @@ const mostOpen = 3;
 const mostWaiting = 1_000;
 const awayMs = 90 * 24 * 3_600_000;
 
-/** A request for a link. */
+/** A request for a link to sign in. */
 export interface LinkRequest extends Asker {
   /** The address as it was typed. */
   email: string;
@@ -41,7 +41,7 @@ export interface LinkRequest extends Asker {
   sessionToken?: string;
 }
 
-/** End of a request. */
+/** Ways in which a request for a link ends, as the log counts them. */
 type Outcome = 'mailed' | 'unknown' | 'away' | 'open' | 'limit' | 'refused' | 'dropped';
 
 /** Requests of a daemon that wait, and counts for the log. */

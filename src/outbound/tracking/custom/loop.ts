@@ -21,7 +21,7 @@ export interface TrackingHostLoop {
   stop(): Promise<void>;
 }
 
-/** Creates the loop of a daemon. */
+/** Creates the loop of a daemon that checks tracking hosts and orders their certificates. */
 export function createTrackingHostLoop(app: App): TrackingHostLoop {
   const holder = app.newId('worker');
   const closing = new AbortController();

@@ -29,7 +29,7 @@ export function has(db: Db, text: Expression, part: string): Condition {
   return sql`${placeOf(db, text, part)} > 0`;
 }
 
-/** Tells whether a text begins with this part. */
+/** Returns the condition that a text begins with `part`. */
 function begins(db: Db, text: Expression, part: string): Condition {
   return sql`${placeOf(db, text, part)} = 1`;
 }

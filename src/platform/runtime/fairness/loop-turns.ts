@@ -16,7 +16,7 @@ interface WaitingStep extends QueuedJob {
 /** A piece of work that asks for time before it begins. */
 export interface Step {
   readonly operation: string;
-  /** Organization, or the name of a different holder. */
+  /** Organization that the step works for; `ownHolder` for the daemon itself. */
   readonly holder: string;
 }
 

@@ -5,7 +5,6 @@ import { type Db, engineOf, runCompiled, tables, type Untyped } from '../db.ts';
 /** A class with the columns of a table as fields, in the order of the inserts. */
 export type RowClass<Row> = new () => Row;
 
-/** Returns the columns of a row. */
 export function columnsOf<Row extends object>(row: RowClass<Row>): (keyof Row & string)[] {
   return Object.keys(new row()) as (keyof Row & string)[];
 }
