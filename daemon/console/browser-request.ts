@@ -3,7 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../../src/core/config/config.ts';
-import { meant } from '../../src/platform/runtime/signs.ts';
+import { withoutSigns } from '../../src/platform/runtime/signs.ts';
 import type { Form } from './page.ts';
 
 export const root = '/console';
@@ -79,7 +79,7 @@ export class Cookies {
 export function meantIn(query: unknown): Form {
   const given = Object.entries(query as Record<string, string | string[]>);
   return Object.fromEntries(
-    given.map(([name, value]) => [name, meant([value].flat().at(-1) ?? '')]),
+    given.map(([name, value]) => [name, withoutSigns([value].flat().at(-1) ?? '')]),
   );
 }
 

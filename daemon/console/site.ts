@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import type { App } from '../../src/core/app.ts';
-import { meant } from '../../src/platform/runtime/signs.ts';
+import { withoutSigns } from '../../src/platform/runtime/signs.ts';
 import type { FailedLogins } from '../failed-logins.ts';
 import type { Ask } from '../http/faces.ts';
 import type { Workload } from '../http/workload.ts';
@@ -70,7 +70,10 @@ export async function readFields(
   const fields = [...new URLSearchParams(bytes.toString('utf8'))];
   // Browsers send each line break as two characters.
   return Object.fromEntries(
-    fields.map(([name, value]) => [meant(name), meant(value.replaceAll('\r\n', '\n'))]),
+    fields.map(([name, value]) => [
+      withoutSigns(name),
+      withoutSigns(value.replaceAll('\r\n', '\n')),
+    ]),
   );
 }
 

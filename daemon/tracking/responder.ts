@@ -5,7 +5,7 @@ import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';
 import { challengeZoneOf } from '../../src/outbound/tracking/custom/certificates/challenges.ts';
 import { codeOf, UnreachableError } from '../../src/platform/errors.ts';
-import { answerOf, troubleOf, type Zone } from '../../src/platform/net/dns-zone.ts';
+import { answerOf, serverFailure, type Zone } from '../../src/platform/net/dns-zone.ts';
 
 /** Most questions that wait for the store. Further questions are dropped; resolvers repeat them. */
 const mostWaiting = 200;
@@ -69,7 +69,7 @@ function answering(app: App, zone: Zone): Handle {
       return await answerOf(zone, bytes);
     } catch (error) {
       app.log.error({ err: error }, 'a DNS question could not be answered');
-      return troubleOf(bytes);
+      return serverFailure(bytes);
     } finally {
       waiting--;
     }

@@ -1,6 +1,6 @@
 // Texts on their way through a form of the console: what a page showed comes back as it was.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { meant, plainly } from '../../src/platform/runtime/signs.ts';
+import { plainly, withoutSigns } from '../../src/platform/runtime/signs.ts';
 import { type Browser, consoleWorld, formOf, type World } from './world.ts';
 
 let world: World;
@@ -24,7 +24,7 @@ const texts = [
 
 describe('a text in a form', () => {
   it.each(texts)('is %j again after its signs', (text) => {
-    expect(meant(plainly(text))).toBe(text);
+    expect(withoutSigns(plainly(text))).toBe(text);
   });
 
   it('stays in a contact that is saved as it is', async () => {

@@ -1,6 +1,6 @@
 // Imports of contacts and blocks: a look first, then exactly that text with these meanings.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { meant } from '../../src/platform/runtime/signs.ts';
+import { withoutSigns } from '../../src/platform/runtime/signs.ts';
 import { type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';
 
 let world: World;
@@ -33,7 +33,7 @@ describe('an import of contacts', () => {
     const { body, form } = await look(contacts, { file });
     expect(body).toContain('Import 1 person');
     expect(body).toContain('Line 3');
-    expect([meant(form['file'] ?? ''), await itemsOf('/v1/contacts')]).toEqual([file, []]);
+    expect([withoutSigns(form['file'] ?? ''), await itemsOf('/v1/contacts')]).toEqual([file, []]);
     const done = await browser.post(contacts, form);
     expect([done.status, done.headers['location']]).toEqual([303, '/console/contacts']);
     const next = await browser.get('/console/contacts');

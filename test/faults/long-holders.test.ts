@@ -48,7 +48,7 @@ vi.mock(import('../../src/campaigns/walk/page.ts'), async (original) => {
 });
 vi.mock(import('../../src/outbound/tracking/custom/turn.ts'), async (original) => ({
   ...(await original()),
-  async turn(app) {
+  async checkHost(app) {
     await gates.host?.pass();
     return { next_check_at: app.clock.now() + 86_400_000 };
   },

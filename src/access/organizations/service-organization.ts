@@ -21,7 +21,7 @@ import { findOrganization, insertOrganization } from './queries.ts';
 const keptDays = 7;
 
 /** Creates the hidden organization, if the store does not have it yet. */
-export async function holdServiceOrganization(app: App, trx: Db): Promise<void> {
+export async function ensureServiceOrganization(app: App, trx: Db): Promise<void> {
   if (await findOrganization(trx, serviceOrganizationId)) return;
   const plain = newOrganizationRow(app, { name: 'service', plan: 'self-hosted' });
   const id = serviceOrganizationId;

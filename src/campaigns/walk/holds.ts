@@ -56,7 +56,7 @@ export interface Hold {
 }
 
 /** Holds that end automatically. */
-const endsItself: readonly string[] = [
+const automaticEnds: readonly string[] = [
   'workspace-paused',
   'sender',
   'domain-held',
@@ -64,8 +64,8 @@ const endsItself: readonly string[] = [
 ] satisfies RunHoldReason[];
 
 /** Tells whether the service resumes a run with this reason once the cause has ended. */
-export function endsByItself(reason: string | null): boolean {
-  return reason !== null && endsItself.includes(reason);
+export function endsAutomatically(reason: string | null): boolean {
+  return reason !== null && automaticEnds.includes(reason);
 }
 
 /** Health of a run up to a hold. */

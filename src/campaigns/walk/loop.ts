@@ -31,7 +31,7 @@ import {
 } from '../../run-ledger/walk-queries.ts';
 import { moveRun } from '../setup/moves.ts';
 import { cancelledAtOnce } from '../setup/runs.ts';
-import { endsByItself, findHold } from './holds.ts';
+import { endsAutomatically, findHold } from './holds.ts';
 import { endOldLeases, endOwnLeases, keepRun, leaseMs, momentOf, takeLease } from './lease.ts';
 import { walkPage } from './page.ts';
 import { RunTurns, Turn } from './run-turns.ts';
@@ -219,7 +219,9 @@ async function inspectHeld(app: App, worker: string, leased: Leased): Promise<vo
       await moveRun(app, trx, run, 'running', {}, byService(run.organization_id));
       return;
     }
-    const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookPauseMs(app.clock) : null;
+    const due_at = endsAutomatically(hold.hold_reason)
+      ? app.clock.now() + lookPauseMs(app.clock)
+      : null;
     await updateRun(trx, id, { ...hold, due_at });
   });
 }

@@ -25,7 +25,7 @@ import { type Judged, judgeContacts, type Recipient } from '../audience/judge.ts
 import { dispatch, type Prepared, reasonOf } from '../mail/dispatch.ts';
 import { moveRun } from '../setup/moves.ts';
 import { lockCampaigns } from '../setup/queries.ts';
-import { endsByItself, findHold, type Hold } from './holds.ts';
+import { endsAutomatically, findHold, type Hold } from './holds.ts';
 import { leaseMs } from './lease.ts';
 import { findOmitted, isRequest, leavesOut, type Page, quietUntil } from './prepare-page.ts';
 import { waitForWarming } from './run-waits.ts';
@@ -81,7 +81,9 @@ export async function holdOrWait(
 
 /** Moves a running run to `held`. */
 async function holdRun(app: App, trx: Db, run: RunState, hold: Hold): Promise<void> {
-  const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookPauseMs(app.clock) : null;
+  const due_at = endsAutomatically(hold.hold_reason)
+    ? app.clock.now() + lookPauseMs(app.clock)
+    : null;
   await moveRun(app, trx, run, 'held', { ...hold, due_at }, byService(run.organization_id));
 }
 

@@ -38,7 +38,7 @@ export function byService(organizationId: string): ChangeAuthor {
 }
 
 /** Event to record; `eventToRecord` creates it. */
-export interface ToldEvent {
+export interface EventToRecord {
   /** Id of the event; generated unless the caller chooses it. */
   id?: string;
   type: string;
@@ -51,7 +51,7 @@ export function eventToRecord<Data>(
   { type }: { type: string; sample: Data },
   data: NoInfer<Data>,
   facts: Details | null = null,
-): ToldEvent {
+): EventToRecord {
   return { type, data, facts };
 }
 
@@ -64,7 +64,7 @@ export interface Change {
   /** Details for the audit. Null and undefined values are left out. */
   details?: Details;
   /** Event for the log. */
-  event?: ToldEvent | null;
+  event?: EventToRecord | null;
 }
 
 /**
@@ -92,7 +92,7 @@ export async function recordEvents(
   app: App,
   trx: Db,
   organizationId: string,
-  events: readonly { subject: string; event: ToldEvent }[],
+  events: readonly { subject: string; event: EventToRecord }[],
 ): Promise<void> {
   if (events.length === 0) return;
   const timestamp = app.clock.now();

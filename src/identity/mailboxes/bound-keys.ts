@@ -14,7 +14,7 @@ import * as queries from './queries.ts';
  * Checks that the mailbox belongs to the namespace of the key; `id` is undefined for the list.
  * @throws ForbiddenError, also for a mailbox that does not exist.
  */
-export async function beyondNamespace(
+export async function requireMailboxOfNamespace(
   { store }: App,
   { organizationId, constraints }: Caller,
   id: string | undefined,

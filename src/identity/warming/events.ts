@@ -1,6 +1,6 @@
 // The kinds of events on the warming of a domain.
 import { eventKind } from '../../history/events/kinds.ts';
-import { warmingToldOutput } from './schema.ts';
+import { warmingRecordOutput } from './schema.ts';
 
 const sample = {
   id: 'warm_06dq2k0qz8h3v5m1r9t4w7xy',
@@ -22,14 +22,14 @@ const sample = {
 export const warmingHeld = eventKind({
   type: 'warming.held',
   summary: 'A plan waits until a person resumes it: its mail bounced or was reported',
-  schema: warmingToldOutput,
+  schema: warmingRecordOutput,
   sample,
 });
 
 export const warmingCompleted = eventKind({
   type: 'warming.completed',
   summary: 'The domain may send the planned volume',
-  schema: warmingToldOutput,
+  schema: warmingRecordOutput,
   sample: {
     ...sample,
     status: 'completed' as const,

@@ -41,7 +41,7 @@ function toPlan(row: PlanRow): WarmingPlan {
 }
 
 /** Presents a plan as in events. */
-export function toTold(row: PlanRow): WarmingRecord {
+export function warmingRecordOf(row: PlanRow): WarmingRecord {
   return { ...toPlan(row), domain: { id: row.domain_id, domain: row.domain } };
 }
 
@@ -130,7 +130,7 @@ async function holdsOf(db: Db, plan: PlanRow): Promise<Warming['holds']> {
 export async function presentWarming(app: App, db: Db, plan: PlanRow): Promise<Warming> {
   const batches = await selectBatches(db, plan.id, mostBatches);
   const open = batches.find(({ state }) => state === 'open');
-  const { domain, ...shown } = toTold(plan);
+  const { domain, ...shown } = warmingRecordOf(plan);
   return {
     domain,
     plan: shown,

@@ -175,7 +175,7 @@ export const warmingOutput = z
   })
   .meta({ id: 'Warming', description: 'The newest plan of a domain, and its results' });
 
-export const warmingToldOutput = plan
+export const warmingRecordOutput = plan
   .extend({ domain: domain.describe('Domain of the plan') })
   .meta({ id: 'WarmingRecord', description: 'A plan and its domain' });
 
@@ -183,7 +183,7 @@ export type StartWarming = z.input<typeof startWarmingInput>;
 export type DecideWarming = z.output<typeof decideInput>;
 export type Warming = z.output<typeof warmingOutput>;
 export type WarmingPlan = z.output<typeof plan>;
-export type WarmingRecord = z.output<typeof warmingToldOutput>;
+export type WarmingRecord = z.output<typeof warmingRecordOutput>;
 export type PlanStatus = WarmingPlan['status'];
 export type BatchState = z.output<typeof batch>['state'];
 export type DecisionKind = z.output<typeof decision>['kind'];

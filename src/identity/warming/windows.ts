@@ -28,7 +28,7 @@ import type { DomainEvidence } from '../reputation/domain-evidence.ts';
 import { findingInWords } from '../reputation/health-finding.ts';
 import { hourMs } from '../reputation/metrics.ts';
 import { warmingCompleted, warmingHeld } from './events.ts';
-import { evidenceOf, toTold, verdictOf } from './present.ts';
+import { evidenceOf, verdictOf, warmingRecordOf } from './present.ts';
 import {
   type BatchRow,
   type DecisionRow,
@@ -289,7 +289,7 @@ async function hold(
     subject: plan.id,
     action: 'warming.held',
     details: { domain: plan.domain, reason },
-    event: eventToRecord(warmingHeld, toTold(held), { of, count, attempted, limit }),
+    event: eventToRecord(warmingHeld, warmingRecordOf(held), { of, count, attempted, limit }),
   });
   return { plan: held, change: 'held' };
 }
@@ -308,7 +308,7 @@ async function complete(app: App, trx: Db, plan: PlanRow, open: BatchRow): Promi
     subject: plan.id,
     action: 'warming.completed',
     details: { domain: plan.domain },
-    event: eventToRecord(warmingCompleted, toTold(completed)),
+    event: eventToRecord(warmingCompleted, warmingRecordOf(completed)),
   });
   return { plan: completed, change: 'completed' };
 }

@@ -3,7 +3,7 @@
 import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';
 import { decodedAttachments } from '../../outbound/sending/content.ts';
-import { composed, type Frozen, filesOf } from './frozen.ts';
+import { composeFrozen, type Frozen, filesOf } from './frozen.ts';
 import { type Mail, siftRecipients, wordsAfter } from './mail.ts';
 import type { ApproveAction, SkippedRecipient } from './schema.ts';
 import { requireWhole } from './send.ts';
@@ -87,6 +87,6 @@ export async function withEdits(
   const [sifted] = await siftRecipients(app.store.db, [{ organizationId, mail: after }]);
   const { to = [], cc = [], bcc = [], skipped = [] } = sifted ?? {};
   const unfrozen = { ...mail, ...after, to, cc, bcc };
-  const another = await composed(app, organizationId, unfrozen, files);
+  const another = await composeFrozen(app, organizationId, unfrozen, files);
   return { frozen: another, skipped, editedDigest: another.digest, changes };
 }

@@ -81,7 +81,7 @@ export async function freeze(
     replyTo: sender.replyToEmails ?? [],
     ...threading,
   };
-  return composed(app, organizationId, unfrozen, attachments);
+  return composeFrozen(app, organizationId, unfrozen, attachments);
 }
 
 async function threadingOf(
@@ -94,7 +94,7 @@ async function threadingOf(
 }
 
 /** Composes the final bytes of a mail. @throws MalformedRequestError (413). */
-export async function composed(
+export async function composeFrozen(
   app: App,
   organizationId: string,
   unfrozen: Unfrozen,

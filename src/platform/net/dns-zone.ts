@@ -118,7 +118,7 @@ export async function answerOf(zone: Zone, bytes: Buffer): Promise<Buffer | null
 }
 
 /** Returns the answer SERVFAIL, for a failure of this server. */
-export function troubleOf(bytes: Buffer): Buffer | null {
+export function serverFailure(bytes: Buffer): Buffer | null {
   const asked = readQuestion(bytes);
   return asked && respond(asked, rcodes.serverFailure);
 }

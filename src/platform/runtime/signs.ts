@@ -17,7 +17,7 @@ const sign = /⟨U\+([0-9A-F]{4,6})⟩/g;
 /**
  * Returns the original of a text that a page showed with signs: a form sends the shown texts back.
  */
-export function meant(text: string): string {
+export function withoutSigns(text: string): string {
   return text.replace(sign, (found, hex: string) => {
     const code = Number.parseInt(hex, 16);
     const character = code > 0x10ffff ? found : String.fromCodePoint(code);

@@ -13,7 +13,7 @@ import { mailboxRight } from '../../access/keys/send-checks.ts';
 import type { Caller, Doorway, StreamedBody } from '../../core/api/route.ts';
 import { parseParts, requestSchemas } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
-import { beyondNamespace } from '../../identity/mailboxes/bound-keys.ts';
+import { requireMailboxOfNamespace } from '../../identity/mailboxes/bound-keys.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 
 /** Draws on the rate limits (specification 8.1). @throws RateLimitedError */
@@ -80,7 +80,8 @@ export async function letIn(app: App, caller: Caller, way: Entrance, from: From)
     return letIn(app, caller, { ...needed, ...place }, { peer, id: mailboxId });
   }
   if (permission === 'any') return;
-  if (caller.constraints?.namespaceId !== undefined) await beyondNamespace(app, caller, id);
+  if (caller.constraints?.namespaceId !== undefined)
+    await requireMailboxOfNamespace(app, caller, id);
 }
 
 /** Lets a caller in, and draws on the send rate. @throws ForbiddenError, RateLimitedError */

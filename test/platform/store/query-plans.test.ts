@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
 import { routes } from '../../../daemon/http/routes.ts';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
-import { holdServiceOrganization } from '../../../src/access/organizations/service-organization.ts';
+import { ensureServiceOrganization } from '../../../src/access/organizations/service-organization.ts';
 import { campaignRunDesk } from '../../../src/campaigns/setup/routes.ts';
 import { cursorAfter } from '../../../src/core/api/cursor.ts';
 import type { Route } from '../../../src/core/api/route.ts';
@@ -543,7 +543,7 @@ describe.each(bothStores)('the query plans on %s', (store) => {
       metadataKeys: ['orderId'],
     });
     // A store makes this row once, at the first mail to a person.
-    await world.test.app.store.write((trx) => holdServiceOrganization(world.test.app, trx));
+    await world.test.app.store.write((trx) => ensureServiceOrganization(world.test.app, trx));
     const quiet = { isPressing: () => false, isWorking: () => false };
     await createSearchFiller(world.test.app, quiet).fill();
     // PostgreSQL seals events once they are older than each open transaction of its server, by 5 s.

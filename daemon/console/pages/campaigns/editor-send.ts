@@ -69,7 +69,10 @@ export interface Look {
 }
 
 /** Asks for a campaign with the estimate of a run at a time. */
-export async function seeRun({ ask, params }: Asked, scheduledFor?: string): Promise<Look> {
+export async function readRunEstimate(
+  { ask, params }: Asked,
+  scheduledFor?: string,
+): Promise<Look> {
   const [campaign, estimate] = await Promise.all([
     ask(campaignRoutes.get, { params }),
     ask(campaignRoutes.estimate, { params, query: { scheduledFor } }),
@@ -117,7 +120,7 @@ export function sendPart(asked: Asked, look: Look, at?: string): Part {
 /** Starts the run that the person has seen, unless the campaign or the counts have changed. */
 export async function startRun(asked: Asked, given: Form): Promise<Outcome> {
   const scheduledFor = given['scheduledFor'] || undefined;
-  const { digest } = await seeRun(asked, scheduledFor);
+  const { digest } = await readRunEstimate(asked, scheduledFor);
   const path = `/campaigns/${asked.params['id']}`;
   if (digest !== given['digest']) {
     const again = withQuery(path, asked.query);

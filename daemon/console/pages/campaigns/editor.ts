@@ -40,7 +40,7 @@ import {
   type Look,
   leftOutList,
   peopleLine,
-  seeRun,
+  readRunEstimate,
   sendPart,
   startRun,
 } from './editor-send.ts';
@@ -224,7 +224,7 @@ async function one(asked: Asked, given: Form, sum: Part = null): Promise<View> {
   const { ask, query, params } = asked;
   const at = instantOf(asked, query['at']);
   const [look, found, offers] = await Promise.all([
-    seeRun(asked, at),
+    readRunEstimate(asked, at),
     ask(campaignRunRoutes.list, { params, query: { cursor: query['cursor'] } }),
     offersFor(asked),
   ]);

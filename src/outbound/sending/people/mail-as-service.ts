@@ -1,7 +1,7 @@
 // Mail to persons. It belongs to the service, and not to an organization
 // (src/access/organizations/service-organization.ts).
 import { operatorOf } from '../../../access/keys/roles.ts';
-import { holdServiceOrganization } from '../../../access/organizations/service-organization.ts';
+import { ensureServiceOrganization } from '../../../access/organizations/service-organization.ts';
 import type { App } from '../../../core/app.ts';
 import { findHostedSender } from '../../../identity/mailboxes/addresses.ts';
 import { resolveSenders } from '../../../identity/senders/resolve.ts';
@@ -62,7 +62,7 @@ export async function refusedSenderOfService(app: App, db: Db): Promise<string |
 
 /** Puts a mail to a person into the queue. Returns its id. @throws the refusal of the mail */
 export async function mailAsService(app: App, trx: Db, mail: PersonMail): Promise<string> {
-  await holdServiceOrganization(app, trx);
+  await ensureServiceOrganization(app, trx);
   const [result] = await acceptAll(app, trx, recentOf(app, trx), [personMail(app, mail)]);
   if (!result) throw new Error('a mail to a person was left without an answer');
   if ('message' in result) return result.message.id;

@@ -13,7 +13,7 @@ import {
   type TrackingHostRow,
   updateHost,
 } from './queries.ts';
-import { turn } from './turn.ts';
+import { checkHost } from './turn.ts';
 
 /** Time limit of a turn with all look-ups and requests. */
 const turnMs = 90_000;
@@ -96,7 +96,7 @@ export async function runTurn(
   });
   const ends = signal ? AbortSignal.any([time.signal, signal]) : time.signal;
   try {
-    const change = await turn(app, row, {
+    const change = await checkHost(app, row, {
       mayOrder,
       signal: ends,
       keep: async (some) => void (await keep(app, row, holder, some, true)),

@@ -42,7 +42,7 @@ export interface TurnOptions {
 const orders = () => import('./certificates/order.ts');
 
 /** Checks a host and returns the columns to change. */
-export async function turn(
+export async function checkHost(
   app: App,
   row: TrackingHostRow,
   options: TurnOptions,
