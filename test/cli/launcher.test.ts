@@ -78,13 +78,19 @@ it('svc needs no Node on the PATH once packages are installed', async () => {
   expect(stdout).toMatch(versionLine);
 });
 
-it('svc without installed packages uses a system Node that is new enough', async () => {
-  const env = { PATH: `${fakeNode('22.19.0')}:/usr/bin:/bin` };
-  const { stdout } = await finished(spawn(bareClone(), ['keys', 'list'], { env }));
-  expect(stdout).toMatch(
-    /^started --disable-warning=ExperimentalWarning --max-semi-space-size=32 --heap-growing-percent=150 --v8-pool-size=1 --expose-gc \S+\/run\.js keys list\n$/,
-  );
-});
+it.each([
+  ['keys list', ' --min-semi-space-size=16'],
+  ['daemon', ''],
+])(
+  'svc %s without installed packages uses a system Node that is new enough',
+  async (words, more) => {
+    const env = { PATH: `${fakeNode('22.19.0')}:/usr/bin:/bin` };
+    const { stdout } = await finished(spawn(bareClone(), words.split(' '), { env }));
+    const engine = `--max-semi-space-size=32 --heap-growing-percent=150 --v8-pool-size=1 --expose-gc${more}`;
+    expect(stdout).toMatch(/^started --disable-warning=ExperimentalWarning .*\n$/);
+    expect(stdout).toMatch(new RegExp(`ExperimentalWarning ${engine} \\S+/run\\.js ${words}\n$`));
+  },
+);
 
 it.each(['20.20.2', '22.18.0'])(
   'svc refuses a system Node %s, and names npm ci',
