@@ -1,7 +1,7 @@
 // Counters: sums by key that transactions gather and add at their end.
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Db } from '../../../src/platform/store/db.ts';
 import { ownTables } from '../../../src/platform/store/own-tables.ts';
 import { filesUnder } from '../../docs/plain-tests.ts';
@@ -26,10 +26,9 @@ const probe = ownTables<ProbeTables>().counter('probe_counts', ['name', 'day'], 
 });
 
 describe.each(bothStores)('a counter on %s', (store) => {
+  // A schema with a further table is not used again: its tests share it.
   let test: TestApp;
-  afterEach(() => test.close());
-  beforeEach(async () => {
-    seen.length = 0;
+  beforeAll(async () => {
     test = await testApp({ store });
     await test.app.store.write(async (trx) => {
       await sql`create table probe_counts (
@@ -37,6 +36,11 @@ describe.each(bothStores)('a counter on %s', (store) => {
         primary key (name, day))`.execute(trx);
     });
   });
+  beforeEach(async () => {
+    seen.length = 0;
+    await test.app.store.write((trx) => sql`delete from probe_counts`.execute(trx));
+  });
+  afterAll(() => test.close());
 
   const write = <Result>(work: (trx: Db) => Promise<Result>) => test.app.store.write(work);
   const rows = async (db: Db = test.app.store.db) =>
