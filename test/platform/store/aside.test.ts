@@ -13,9 +13,9 @@ import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { longestStallMs } from '../../support/work-time.ts';
 
-/** Runs far longer than the deadline, on both engines. */
+/** Runs twice as long as the deadline and more, on both engines: SQLite reads to the end. */
 const endless = (db: Db) =>
-  sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 12000000)
+  sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000000)
     select count(*) as n from n`.execute(db);
 /** Runs for about a tenth of a second. */
 const slow = (db: Db) =>
