@@ -6,7 +6,7 @@ import { pages } from '../../daemon/console/pages/pages.ts';
 import { everyPermission } from '../../src/core/api/permission.ts';
 import { plainly } from '../../src/platform/runtime/signs.ts';
 import { fillPages, findPaths, type Post, turned } from './fixture.ts';
-import { type Browser, consoleWorld, elementsOf, type World } from './world.ts';
+import { type Browser, consoleWorld, elementsOf, liveAttributesOf, type World } from './world.ts';
 
 let world: World;
 let operator: Browser;
@@ -149,13 +149,9 @@ describe('strangers’ text', () => {
           expect(attributes.get('src')).toMatch(
             /^\/console\/assets\/(?:console|passkeys)-\w+\.js$/,
           );
-        expect([path, nodeName === 'img']).toEqual([path, false]);
-        for (const [name, value] of attributes) {
-          expect([path, name]).not.toEqual([path, expect.stringMatching(/^on|^srcdoc$|^style$/)]);
-          if (['href', 'src', 'action', 'formaction'].includes(name))
-            expect([path, isKnownLink(value)]).toEqual([path, true]);
-        }
       }
+      const images = elementsOf(body).filter(({ nodeName }) => nodeName === 'img');
+      expect([path, images.length, liveAttributesOf(body)]).toEqual([path, 0, []]);
       expect([path, body.includes('\u202E')]).toEqual([path, false]);
     }
     expect(probes).toBeGreaterThan(5);

@@ -2,6 +2,7 @@
 // them.
 import { parse } from 'parse5';
 import { Refusal } from '../../daemon/console/api.ts';
+import { isKnownLink } from '../../daemon/console/html.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
@@ -23,7 +24,7 @@ export interface Browser {
   cookie: string;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   /**
-   * Posts a form of a page; the token of its forms comes with it unless the fields have another.
+   * Posts a form of the last page; its token comes with it unless the fields have another.
    */
   post(
     path: string,
@@ -57,6 +58,8 @@ export interface World {
   close(): Promise<void>;
 }
 
+const formTokenIn = (page: string) => /name="_form" value="([^"]*)"/.exec(page)?.[1];
+
 export async function consoleWorld(
   store: TestStore = 'sqlite',
   config: ConfigInput = {},
@@ -87,18 +90,37 @@ export function consoleOver(test: TestApp): World {
     });
     return { status: answer.statusCode, body: answer.body, headers: answer.headers };
   };
-  const browser = (cookie = ''): Browser => ({
-    cookie,
-    get: (path, headers = {}) => ask('GET', path, { ...(cookie && { cookie }), ...headers }),
-    async post(path, fields, headers = {}) {
-      const page = await ask('GET', '/console', { ...(cookie && { cookie }) });
-      const [, token = ''] = /name="_form" value="([^"]*)"/.exec(page.body) ?? [];
-      const form = new URLSearchParams({ _form: token, ...fields }).toString();
-      const type = 'application/x-www-form-urlencoded';
-      const [own = ''] = String(page.headers['set-cookie'] ?? cookie).split(';');
-      return ask('POST', path, { cookie: own, 'content-type': type, ...headers }, form);
-    },
-  });
+  const browser = (cookie = ''): Browser => {
+    const own = { ...(cookie && { cookie }) };
+    /** The token of the forms of the last page, as a person posts a form of the page in sight. */
+    let seen: string | undefined;
+    const get: Browser['get'] = async (path, headers = {}) => {
+      const page = await ask('GET', path, { ...own, ...headers });
+      // A page for strangers comes with a cookie for its form.
+      const isOwn = page.headers['set-cookie'] === undefined;
+      seen = isOwn ? (formTokenIn(page.body) ?? seen) : undefined;
+      return page;
+    };
+    /** Returns a token for a form and its cookie; a stranger gets both with a page. */
+    const formIn = async (): Promise<[token: string, cookie: string]> => {
+      if (cookie && seen !== undefined) return [seen, cookie];
+      const page = await get('/console');
+      const [made = ''] = String(page.headers['set-cookie'] ?? cookie).split(';');
+      return [formTokenIn(page.body) ?? '', made];
+    };
+    return {
+      cookie,
+      get,
+      async post(path, fields, headers = {}) {
+        const [token, sent] = await formIn();
+        // A switch changes the organization, which the token names.
+        if (path === '/console/switch') seen = undefined;
+        const form = new URLSearchParams({ _form: token, ...fields }).toString();
+        const type = 'application/x-www-form-urlencoded';
+        return ask('POST', path, { cookie: sent, 'content-type': type, ...headers }, form);
+      },
+    };
+  };
   const api: World['api'] = async (method, url, body, key = test.apiKey) => {
     const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
     const payload = body && JSON.stringify(body);
@@ -152,15 +174,34 @@ interface Node {
   childNodes?: readonly Node[];
 }
 
-/** Returns every element of a page. */
-export function elementsOf(page: string): Node[] {
+let lastParsed: { page: string; all: Node[] } | undefined;
+
+/** Returns every element of a page. Most tests ask several times about the same page. */
+export function elementsOf(page: string): readonly Node[] {
+  if (lastParsed?.page === page) return lastParsed.all;
   const all: Node[] = [];
   const visit = (node: Node) => {
     if (node.attrs) all.push(node);
     for (const child of node.childNodes ?? []) visit(child);
   };
   visit(parse(page) as Node);
+  lastParsed = { page, all };
   return all;
+}
+
+const handler = /^on|^srcdoc$|^style$/;
+const target = /^(?:href|src|action|formaction)$/;
+
+/**
+ * Returns the attributes of a page that would run a script, or lead to a link of another kind. They
+ * are listed, because an assertion for each attribute takes longer than the page.
+ */
+export function liveAttributesOf(page: string): string[] {
+  const isLive = ({ name, value }: { name: string; value: string }) =>
+    handler.test(name) || (target.test(name) && !isKnownLink(value));
+  return elementsOf(page).flatMap(({ nodeName, attrs = [] }) =>
+    attrs.filter(isLive).map(({ name, value }) => `${nodeName} ${name}=${value}`),
+  );
 }
 
 const attributeOf = ({ attrs = [] }: Node, name: string) =>
