@@ -1,13 +1,13 @@
 // Doors, pages of a person, and pages after a refusal or an action, held to the bars as
 // bars.test.ts holds all others. Slow: a browser and axe look at 20 pages in both looks and widths.
 import type { Browser as Chromium, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startInvitation } from '../../src/access/members/invitations.ts';
 import { createMember } from '../../src/access/members/members.ts';
 import { members } from '../../src/access/members/queries.ts';
 import { makeMailedLink } from '../../src/access/sessions/mailed-links.ts';
 import { findingsOf, looks } from './bars.ts';
-import { chromiumPath, openPage, startChromium } from './chromium.ts';
+import { chromiumPath, closePages, openPage, startChromium } from './chromium.ts';
 import { browserOf, makePerson } from './persons.ts';
 import { consoleWorld, type World } from './world.ts';
 
@@ -32,6 +32,7 @@ describe.skipIf(path === null)(
       ({ id: domainId } = await world.api('POST', '/v1/email/domains', { domain }));
       await browserOf(world, personId, { browser: 'Safari on iPhone', network: '2001:db8::/48' });
     });
+    afterEach(() => closePages(chromium));
     afterAll(async () => {
       await chromium?.close();
       await world?.close();

@@ -11,6 +11,7 @@ interface Measures {
   ids: string[];
   crowded: string[];
   unfold: undefined;
+  blur: undefined;
   firstRow: number | null;
   isInFirstRow: boolean;
   isInSkipLink: boolean;
@@ -35,12 +36,6 @@ export const looks = [
 ] as const;
 export type Look = (typeof looks)[number];
 
-/** Shows the open page in a look. */
-async function show(page: Page, { colorScheme, width }: Look): Promise<void> {
-  await page.setViewportSize({ width, height: 800 });
-  await page.emulateMedia({ colorScheme });
-}
-
 /** Breaches of the bars on a page, and the place of the first row. */
 export interface Findings extends Pick<Measures, 'brokenWords' | 'ids' | 'crowded' | 'firstRow'> {
   doubled: string[];
@@ -48,9 +43,21 @@ export interface Findings extends Pick<Measures, 'brokenWords' | 'ids' | 'crowde
   barriers: string[];
 }
 
-/** Measures the page that is open: in all looks, and for barriers in some. */
+/** Searches the open page for barriers in looks of one width; returns the found ones in words. */
+async function barriersIn(page: Page, searched: readonly Look[]): Promise<string[]> {
+  const barriers: string[] = [];
+  for (const [at, { colorScheme, width }] of searched.entries()) {
+    await page.emulateMedia({ colorScheme });
+    // Looks of a width differ in colours alone (look.test.ts).
+    const found = await barriersOf(page, at === 0 ? 'all' : 'colours');
+    if (found !== '[]') barriers.push(`${colorScheme}, ${width} wide: ${found}`);
+  }
+  return barriers;
+}
+
+/** Measures the page that is open: at both widths, and for barriers in some looks. */
 export async function findingsOf(page: Page, searched: readonly Look[]): Promise<Findings> {
-  await show(page, looks[0]);
+  await page.setViewportSize({ width: 375, height: 800 });
   const firstRow = await measure(page, 'firstRow');
   const crowded = await measure(page, 'crowded');
   await measure(page, 'unfold');
@@ -59,13 +66,12 @@ export async function findingsOf(page: Page, searched: readonly Look[]): Promise
   const doubled = await measure(page, 'doubled');
   const overflows: string[] = [];
   const barriers: string[] = [];
-  for (const look of looks) {
-    await show(page, look);
-    const words = `${look.colorScheme}, ${look.width} wide`;
+  for (const width of [375, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
     const overflow = await measure(page, 'overflow');
-    if (overflow > 0) overflows.push(`${words}: ${overflow} px`);
-    const found = searched.includes(look) ? await barriersOf(page) : '[]';
-    if (found !== '[]') barriers.push(`${words}: ${found}`);
+    if (overflow > 0) overflows.push(`${width} wide: ${overflow} px`);
+    const looksOfWidth = searched.filter((look) => look.width === width);
+    barriers.push(...(await barriersIn(page, looksOfWidth)));
   }
   return { brokenWords, ids, crowded, firstRow, doubled, overflows, barriers };
 }

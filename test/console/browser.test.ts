@@ -3,9 +3,15 @@
 // walks every page.
 import { type AddressInfo, createServer } from 'node:net';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
-import { chromiumPath, openPage, startChromium, type WatchedPage } from './chromium.ts';
+import {
+  chromiumPath,
+  closePages,
+  operatorPages,
+  type SignedIn,
+  startChromium,
+} from './chromium.ts';
 
 const path = await chromiumPath();
 if (path === null)
@@ -25,24 +31,18 @@ describe.skipIf(path === null)('the console in a browser', () => {
   let home: DaemonHome;
   let daemon: DaemonProcess;
   let browser: Browser;
+  let signedIn: SignedIn;
   beforeAll(async () => {
     home = daemonHome();
     daemon = await home.start();
     browser = await startChromium(path ?? '');
+    signedIn = operatorPages(browser, { home, daemon });
   });
+  afterEach(() => closePages(browser));
   afterAll(async () => {
     await browser?.close();
     await home?.close();
   });
-
-  async function signedIn(options: Parameters<typeof openPage>[2] = {}): Promise<WatchedPage> {
-    const watched = await openPage(browser, daemon.httpUrl, options);
-    const { url } = await home.cli.json<{ url: string }>(['open']);
-    await watched.page.goto(new URL(url).pathname);
-    await watched.page.getByRole('button', { name: 'Open the console' }).click();
-    await watched.page.waitForURL(/\/console$/);
-    return watched;
-  }
 
   const openMenu = (page: Page) =>
     page.getByRole('button', { name: 'More of your session' }).click();
@@ -58,6 +58,7 @@ describe.skipIf(path === null)('the console in a browser', () => {
 
   it('takes a newcomer from svc open to a delivered mail, its thread and an answer', async () => {
     const { page, faults } = await signedIn();
+    await page.goto('/console');
     await page.getByRole('link', { name: 'Send a test mail' }).first().click();
     await page.getByLabel('Subject').fill('First mail');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -170,7 +171,10 @@ describe.skipIf(path === null)('the console in a browser', () => {
   });
 
   it('works without JavaScript', async () => {
-    const { page, faults } = await signedIn({ javaScriptEnabled: false });
+    // A session of the test, which ends it.
+    const plainly = operatorPages(browser, { home, daemon });
+    const { page, faults } = await plainly({ javaScriptEnabled: false });
+    await page.goto('/console');
     await page.getByRole('link', { name: 'Domains & senders', exact: true }).click();
     await page.getByRole('button', { name: 'Add a domain' }).click();
     await page.getByRole('textbox', { name: /^Domain / }).fill('plain.example');

@@ -1,40 +1,40 @@
 // The jobs of a support agent in a browser, with their clicks counted: an answer, an approval, a
 // send that is undone. Slow: a daemon and a browser start.
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
-import { chromiumPath, openPage, startChromium, type WatchedPage } from './chromium.ts';
+import {
+  chromiumPath,
+  closePages,
+  operatorPages,
+  type SignedIn,
+  startChromium,
+} from './chromium.ts';
 import type { Made } from './world.ts';
 
 const path = await chromiumPath();
+
+const wide = { viewport: { width: 1280, height: 800 } };
 
 describe.skipIf(path === null)('the inbox in a browser', () => {
   let home: DaemonHome;
   let daemon: DaemonProcess;
   let browser: Browser;
+  let signedIn: SignedIn;
   let mailbox = '';
   beforeAll(async () => {
     home = daemonHome();
     daemon = await home.start();
     browser = await startChromium(path ?? '');
+    signedIn = operatorPages(browser, { home, daemon });
     const { body } = await daemon.request<Made>('GET', '/v1/mailboxes');
     mailbox = body.items?.[0]?.id ?? '';
   }, 120_000);
+  afterEach(() => closePages(browser));
   afterAll(async () => {
     await browser?.close();
     await home?.close();
   });
-
-  async function signedIn(): Promise<WatchedPage> {
-    const watched = await openPage(browser, daemon.httpUrl, {
-      viewport: { width: 1280, height: 800 },
-    });
-    const { url } = await home.cli.json<{ url: string }>(['open']);
-    await watched.page.goto(new URL(url).pathname);
-    await watched.page.getByRole('button', { name: 'Open the console' }).click();
-    await watched.page.waitForURL(/\/console$/);
-    return watched;
-  }
 
   /** Sends a mail to the mailbox, and waits until its thread is listed. */
   async function received(subject: string): Promise<void> {
@@ -61,7 +61,7 @@ describe.skipIf(path === null)('the inbox in a browser', () => {
 
   it('answers in two clicks, and undoes the send', async () => {
     await received('Hours');
-    const { page, faults } = await signedIn();
+    const { page, faults } = await signedIn(wide);
     await page.goto(`/console/mailboxes/${mailbox}`);
     const { clicks, click } = clicksOn(page);
     await click('Hours', 'link');
@@ -80,7 +80,7 @@ describe.skipIf(path === null)('the inbox in a browser', () => {
 
   it('is read once it is open, and Done in one click', async () => {
     await received('Opened');
-    const { page, faults } = await signedIn();
+    const { page, faults } = await signedIn(wide);
     await page.goto(`/console/mailboxes/${mailbox}`);
     await page.getByRole('link', { name: /unread.*Opened/ }).click();
     await page.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
@@ -108,7 +108,7 @@ describe.skipIf(path === null)('the inbox in a browser', () => {
     const reply = `/v1/mailboxes/${mailbox}/messages/${mails.items?.[0]?.id}/reply`;
     const asked = { body: { text: 'Here it is.' }, ...(key.key && { apiKey: key.key }) };
     await daemon.request('POST', reply, asked);
-    const { page, faults } = await signedIn();
+    const { page, faults } = await signedIn(wide);
     await page.goto(`/console/mailboxes/${mailbox}`);
     const { clicks, click } = clicksOn(page);
     await click('Invoice', 'link');

@@ -1,9 +1,16 @@
 // Jobs of an owner and an editor in a real Chromium, with their clicks counted, typing left out.
 // Slow: a daemon and a browser, and a run whose mail has to bounce.
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
-import { chromiumPath, openPage, startChromium, type WatchedPage } from './chromium.ts';
+import {
+  chromiumPath,
+  closePages,
+  operatorPages,
+  type SignedIn,
+  startChromium,
+  type WatchedPage,
+} from './chromium.ts';
 import type { Made } from './world.ts';
 
 const path = await chromiumPath();
@@ -18,6 +25,7 @@ describe.skipIf(path === null)('a job', () => {
   let home: DaemonHome;
   let daemon: DaemonProcess;
   let browser: Browser;
+  let signedIn: SignedIn;
 
   const post = async (at: string, body: object) =>
     (await daemon.request<Made>('POST', at, { body })).body;
@@ -26,6 +34,7 @@ describe.skipIf(path === null)('a job', () => {
     home = daemonHome();
     daemon = await home.start();
     browser = await startChromium(path ?? '');
+    signedIn = operatorPages(browser, { home, daemon });
     const ids: string[] = [];
     for (const [at, name] of ['Margarethe Xaver', 'Simon Neumann', 'Elif Becker'].entries()) {
       const email = at === 0 ? lost : `delivered+${at}@simulator.test`;
@@ -51,6 +60,7 @@ describe.skipIf(path === null)('a job', () => {
     };
     await vi.waitFor(ended, { timeout: 30_000, interval: 200 });
   });
+  afterEach(() => closePages(browser));
   afterAll(async () => {
     await browser?.close();
     await home?.close();
@@ -63,14 +73,8 @@ describe.skipIf(path === null)('a job', () => {
   }
 
   async function begin(): Promise<Counted> {
-    const watched = await openPage(browser, daemon.httpUrl, {
-      viewport: { width: 1280, height: 800 },
-    });
-    const { page } = watched;
-    const { url } = await home.cli.json<{ url: string }>(['open']);
-    await page.goto(new URL(url).pathname);
-    await page.getByRole('button', { name: 'Open the console' }).click();
-    await page.waitForURL(/\/console$/);
+    const watched = await signedIn({ viewport: { width: 1280, height: 800 } });
+    await watched.page.goto('/console');
     const counted: Counted = {
       ...watched,
       clicks: 0,

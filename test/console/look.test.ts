@@ -50,6 +50,13 @@ describe.each(looks)('in the %s look', (look) => {
   });
 });
 
+// So the bars measure widths in one look, and search the other look for contrast alone.
+it('the looks differ in colours alone', () => {
+  expect(css).not.toContain('prefers-color-scheme');
+  const pairsOfColours = css.match(/light-dark\(#[\da-f]{6,8},#[\da-f]{6,8}\)/g);
+  expect(pairsOfColours).toHaveLength(css.split('light-dark(').length - 1);
+});
+
 it('fields have the edge of the test, and words break only in code and facts', () => {
   expect(css).toMatch(/:is\(input,select,textarea\)\{[^}]*border:1px solid var\(--edge\)/);
   const [body = ''] = /}body\{[^}]*\}/m.exec(css) ?? [];

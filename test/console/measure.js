@@ -74,6 +74,7 @@
     },
     /** Returns whether the focus is in the first row with a link or a button. */
     isInFirstRow: () => document.querySelector(firstRow)?.contains(document.activeElement) ?? false,
+    blur: () => document.activeElement.blur(),
     isInSkipLink: () => document.activeElement.matches('.skip'),
     overflow: () => Math.max(0, document.documentElement.scrollWidth - innerWidth),
     /** Ids of elements that the page has twice. */
