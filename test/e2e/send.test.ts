@@ -2,7 +2,7 @@
 // mail, the timeline, and the stop of the daemon.
 // Slow: daemons that end with mail under way.
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message, TimelineEvent } from '../../src/outbound/messages/schema.ts';
 import { finished } from '../support/cli.ts';
 import {
@@ -101,39 +101,48 @@ describe('relay mode', () => {
     expect(stderr).not.toContain('    at ');
     expect((await daemon.request('GET', '/readyz')).status).toBe(200);
   });
+
+  it('answers 404 to a request that moves the clock of the system', async () => {
+    const { status } = await daemon.request('POST', '/dev/clock', { body: { advance: '1d' } });
+    expect(status).toBe(404);
+  });
 });
 
 describe('commands without a daemon', () => {
   let sink: SmtpSink;
   let home: DaemonHome;
-  beforeEach(async () => {
+  let daemon: DaemonProcess;
+  let stored: Message;
+  let connectionsBefore: number;
+  let waited: ReturnType<typeof finished>;
+  beforeAll(async () => {
     sink = await startSmtpSink();
     home = daemonHome(relayTo(sink));
     // A command does not create the store.
     await home.makeStore();
+    stored = await home.cli.json<Message>(['messages', 'send', ...toAda]);
+    const child = home.cli.start(['messages', 'send', ...toAda, '--wait']);
+    waited = finished(child);
+    child.stdin?.end();
+    await new Promise((resolve) => child.stdout?.once('data', resolve));
+    connectionsBefore = sink.connections.total;
+    daemon = await home.start();
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await home.close();
     await sink.close();
   });
 
   it('store a message that the next daemon sends', async () => {
-    const { id, status } = await home.cli.json<Message>(['messages', 'send', ...toAda]);
-    expect(status).toBe('pending');
-    expect(sink.connections.total).toBe(0);
-    const daemon = await home.start();
-    await sink.waitFor(1);
-    const { body } = await daemon.request<Message>('GET', `/v1/messages/${id}`);
+    expect(stored.status).toBe('pending');
+    expect(connectionsBefore).toBe(0);
+    await sink.waitFor(2);
+    const { body } = await daemon.request<Message>('GET', `/v1/messages/${stored.id}`);
     expect(body.deliveries).toMatchObject([{ attemptCount: 1 }]);
   });
 
   it('wait with `--wait` for a later daemon', async () => {
-    const child = home.cli.start(['messages', 'send', ...toAda, '--wait']);
-    const ended = finished(child);
-    child.stdin?.end();
-    await new Promise((resolve) => child.stdout?.once('data', resolve));
-    await home.start();
-    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('sent') });
+    expect(await waited).toMatchObject({ code: 0, stdout: expect.stringContaining('sent') });
   });
 });
 

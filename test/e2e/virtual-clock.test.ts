@@ -282,14 +282,3 @@ describe.each(stores)('a virtual clock on %s', (store) => {
     expect(old.status).toBe(401);
   });
 });
-
-it('a daemon by the clock of the system has no clock to move', async () => {
-  const home = daemonHome();
-  try {
-    const daemon = await home.start();
-    const { status } = await daemon.request('POST', '/dev/clock', { body: { advance: '1d' } });
-    expect(status).toBe(404);
-  } finally {
-    await home.close();
-  }
-});

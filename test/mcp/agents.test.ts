@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MailboxAction } from '../../src/inbox/approvals/schema.ts';
+import { consoleWorld } from '../console/world.ts';
 import {
   type DaemonHome,
   type DaemonProcess,
@@ -326,13 +327,13 @@ describe('POST /mcp', () => {
   });
 
   it('is not there when it is off', async () => {
-    const other = daemonHome({ SVC_MCP_ENABLED: 'false' });
+    const { http, test, close } = await consoleWorld('sqlite', { mcp: { enabled: false } });
     try {
-      const { httpUrl } = await other.start();
-      const answer = await fetch(`${httpUrl}/mcp`, { method: 'POST', headers: type, body: '{}' });
-      expect(answer.status).toBe(404);
+      const headers = { ...type, authorization: `Bearer ${test.apiKey}` };
+      const answer = await http.inject({ method: 'POST', url: '/mcp', headers, payload: '{}' });
+      expect(answer.statusCode).toBe(404);
     } finally {
-      await other.close();
+      await close();
     }
   });
 });
