@@ -5936,7 +5936,7 @@ export class Svc {
     send(body: SendPayload & { dryRun?: false }, options?: KeyedOptions): Promise<Message>;
     /** Send an email message. Accepts the message durably and returns it as `pending`; follow it by its events. Repeats with the same `Idempotency-Key` and content return the original message. Permission: `messages:send`. */
     send(body: SendPayload, options?: KeyedOptions): Promise<Message | DryRunResult>;
-    /** Send up to 100 messages. Answers with one result for each entry, in order: the `message`, or the `error` of this send as if it had been sent alone. Each entry is checked by itself, its fields too; a refused entry does not stop the others. All accepted entries are stored at once. Counts as one request for each entry. A repeat with the same `Idempotency-Key` and content returns the same results; if no entry was accepted, the key is free again. Permission: `messages:send`. */
+    /** Send up to 100 messages. Answers with one result for each entry, in order: the `message`, or the `error` of this send as if it had been sent alone. Each entry is checked alone, its fields too; a refused entry does not stop the others. All accepted entries are stored at once. Counts as one request for each entry. A repeat with the same `Idempotency-Key` and content returns the same results; if no entry was accepted, the key is free again. Permission: `messages:send`. */
     sendBatch(body: Array<SendPayload>, options?: KeyedOptions): Promise<Array<BatchResult>>;
     /** Send an email message later. Accepts the message as `scheduled` and sends it at `scheduledFor`. It draws on the rate limit and the daily quota then, not now, and waits for them instead of failing: `scheduling` of its deliveries gives the reason (`waitReason`) and the time. Repeats with the same `idempotencyKey` and content return the original message. Permission: `messages:send`. */
     schedule(body: ScheduledPayload, options?: KeyedOptions): Promise<Message>;
@@ -6311,7 +6311,7 @@ export class Svc {
     ): Promise<Response>;
     /** Find the one-time codes and the links of a message in a mailbox. Found as by `svc messages expect`: at most 10 codes of 4 to 8 digits, and at most 100 links, of the HTML if it has any, else of the text. Permission: `mailboxes:read`. */
     getExtracts(id: string, messageId: string, options?: RequestOptions): Promise<MailExtracts>;
-    /** Follows the events; goes on after a cut. */
+    /** Follows the events; continues after a cut. */
     streamEvents(
       id: string,
       options?: StreamOptions<MailboxesStreamEventsQuery>,
@@ -6993,7 +6993,7 @@ export class Svc {
         totalCapped?: true;
       };
     }>;
-    /** Block an address. A send to a blocked address is still accepted; its delivery is `failed` at once with the errorCode `suppressed`. Blocking an address again is a 409 that names the block. Permission: `blocks:write`. */
+    /** Block an address. A send to a blocked address is still accepted; its delivery is `failed` at once with the errorCode `suppressed`. Blocking an address again gets a 409 that names the block. Permission: `blocks:write`. */
     create(
       body: {
         /** Address to block */
@@ -7391,7 +7391,7 @@ export class Svc {
     stageFiles(
       id: string,
       body: {
-        /** Revision that the caller read; another one is a 409 */
+        /** Revision that the caller read; another one gets a 409 */
         expectedRevision: string;
         /** Files by path; null deletes one */
         files: {
@@ -7406,7 +7406,7 @@ export class Svc {
     saveWorkspace(
       id: string,
       body: {
-        /** Revision that the caller read; another one is a 409 */
+        /** Revision that the caller read; another one gets a 409 */
         expectedRevision: string;
         /** Message of the commit (default: the changed paths) */
         message?: string;
@@ -7419,7 +7419,7 @@ export class Svc {
     discardWorkspace(
       id: string,
       body: {
-        /** Revision that the caller read; another one is a 409 */
+        /** Revision that the caller read; another one gets a 409 */
         expectedRevision: string;
         /** A repeat with the same key gets the same answer, for 24 hours */
         idempotencyKey: string;
@@ -7430,7 +7430,7 @@ export class Svc {
     restoreCommit(
       id: string,
       body: {
-        /** Revision that the caller read; another one is a 409 */
+        /** Revision that the caller read; another one gets a 409 */
         expectedRevision: string;
         /** A commit of the history of main */
         commit: string;
@@ -7509,7 +7509,7 @@ export class Svc {
       /** Sentence for people about the deletion */
       message: string;
     }>;
-    /** Add a template to a family. A template is in one family at most: one of another family is a 409 that names it. Permission: `templates:write`. */
+    /** Add a template to a family. A template is in one family at most: one of another family gets a 409 that names it. Permission: `templates:write`. */
     addFamilyMember(
       familyId: string,
       templateId: string,
@@ -7523,7 +7523,7 @@ export class Svc {
     ): Promise<TemplateFamily>;
   };
   readonly contacts: {
-    /** Import contacts from a file. Takes CSV with a header, or JSON Lines; the headers of exports of other services are known. A row updates the contact with its address or `externalId`, or creates one; empty fields stay unchanged, and tags are added. A row of somebody who gets no mail adds a block, for which the key needs `blocks:write` too. A column that speaks of consent without a known meaning is a 422 until `map` gives it one. Importing the same file again changes nothing. Permission: `contacts:write`. */
+    /** Import contacts from a file. Takes CSV with a header, or JSON Lines; the headers of exports of other services are known. A row updates the contact with its address or `externalId`, or creates one; empty fields stay unchanged, and tags are added. A row of somebody who gets no mail adds a block, for which the key needs `blocks:write` too. A column that speaks of consent without a known meaning gets a 422 until `map` gives it one. Importing the same file again changes nothing. Permission: `contacts:write`. */
     import(
       body: RawBody,
       query?: ContactsImportQuery,
@@ -7552,7 +7552,7 @@ export class Svc {
         totalCapped?: true;
       };
     }>;
-    /** Create a contact. Takes `email` or `identities`. An address of another contact, in any letter case, is a 409 that names the contact. Permission: `contacts:write`. */
+    /** Create a contact. Takes `email` or `identities`. An address of another contact, in any letter case, gets a 409 that names the contact. Permission: `contacts:write`. */
     create(
       body: {
         /** Address of the contact: short for one identity */
@@ -7783,7 +7783,7 @@ export class Svc {
         totalCapped?: true;
       };
     }>;
-    /** Create a conversation. A new conversation is `active`. A send with its id as `conversationId` belongs to it, and so does an incoming answer to such a message. The external id of another conversation is a 409 that names it. Permission: `conversations:write`. */
+    /** Create a conversation. A new conversation is `active`. A send with its id as `conversationId` belongs to it, and so does an incoming answer to such a message. The external id of another conversation gets a 409 that names it. Permission: `conversations:write`. */
     create(
       body: {
         /** Title of the conversation */
@@ -8310,7 +8310,7 @@ export class Svc {
     }>;
     /** Show a run with its counts and its snapshots. Permission: `campaigns:read`. */
     getRun(id: string, runId: string, options?: RequestOptions): Promise<CampaignRun>;
-    /** Pause a running run, or the queued mail of a completed run. What is queued waits too (`waitReason: campaign-paused`). A completed run without queued mail is a 409. Permission: `campaigns:run`. */
+    /** Pause a running run, or the queued mail of a completed run. What is queued waits too (`waitReason: campaign-paused`). A completed run without queued mail gets a 409. Permission: `campaigns:run`. */
     pauseRun(
       id: string,
       runId: string,
@@ -8320,7 +8320,7 @@ export class Svc {
       },
       options?: KeyedOptions,
     ): Promise<CampaignRun>;
-    /** Let a paused or held run go on. A held run needs a `note`. One that had not started is `scheduled` again, and one that was completed is `completed` again. Permission: `campaigns:run`. */
+    /** Resume a paused or held run. A held run needs a `note`. One that had not started is `scheduled` again, and one that was completed is `completed` again. Permission: `campaigns:run`. */
     resumeRun(
       id: string,
       runId: string,
@@ -8561,7 +8561,7 @@ export class Svc {
       /** All kinds of events */
       items: Array<EventKind>;
     }>;
-    /** Follows the events; goes on after a cut. */
+    /** Follows the events; continues after a cut. */
     stream(options?: StreamOptions<EventsStreamQuery>): AsyncIterable<Event>;
   };
   readonly webhooks: {
@@ -8926,7 +8926,7 @@ export class Svc {
     }>;
   };
   readonly analytics: {
-    /** Show the results of the messages of a time range. `sent` counts the messages accepted in the range. Rates are over attempted mail, each recipient by itself: a waiting message does not count. Permission: `analytics:read`. */
+    /** Show the results of the messages of a time range. `sent` counts the messages accepted in the range. Rates are over attempted mail, each recipient alone: a waiting message does not count. Permission: `analytics:read`. */
     getChannelStats(
       query?: AnalyticsGetChannelStatsQuery,
       options?: RequestOptions,

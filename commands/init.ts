@@ -10,7 +10,7 @@ export default class Init extends BaseCommand {
   static override summary = 'Create the store, its secret and a first API key';
 
   static override description =
-    'The daemon creates them by itself at its first start; other commands never do. ' +
+    'The daemon creates them at its first start; other commands never do. ' +
     "Prints an owner's key, which is never shown again. If all of them exist already, " +
     'nothing is changed. --production asks for host name, mode and domain. As root, on a machine that systemd ' +
     'runs, it installs the service: the account svc, /etc/svc/config.yaml, /var/lib/svc and the unit. With ' +

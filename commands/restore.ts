@@ -14,7 +14,7 @@ export default class Restore extends BaseCommand {
 
   static override description =
     'Checks the backup first, and keeps the replaced store beside the new one under ' +
-    'another name. On PostgreSQL the database must be empty; an interrupted restore goes on if it is repeated. Owner and mode of the file stay. A secret.key in the backup is ' +
+    'another name. On PostgreSQL the database must be empty; an interrupted restore continues if it is repeated. Owner and mode of the file stay. A secret.key in the backup is ' +
     'restored too. Stop the daemon before. The next daemon delivers the messages that ' +
     'were waiting at the time of the backup, even if they have been delivered since: ' +
     'delete those that must not be sent twice. Campaign runs that were scheduled or running ' +

@@ -103,7 +103,7 @@ async function follow(
   if (word) writeWarning(word);
   let last = '';
   const words = () =>
-    `interrupted: ${runId} goes on without this command. Follow it: svc campaigns show ${runId}`;
+    `interrupted: ${runId} continues without this command. Follow it: svc campaigns show ${runId}`;
   const forget = beforeInterrupt(() => writeInterrupted(flags, words(), { runId }));
   const isEnough = ({ status }: Run) => standing.includes(status);
   const run = await readUntil(session, { timeoutMs, isEnough }, async () => {

@@ -17,14 +17,14 @@ export default class DevClock extends BaseCommand {
 
   static override description =
     'For a daemon with --clock virtual. "advance" and "to" play all that falls due on the way, and return when ' +
-    'it has settled: retries, schedules, snoozes, warming, webhooks, sweeps. "follow" lets time go on at its ' +
+    'it has settled: retries, schedules, snoozes, warming, webhooks, sweeps. "follow" lets time pass at its ' +
     'real pace, until the next advance.';
 
   static override examples = [
     { description: 'Show the time', command: 'svc dev clock' },
     { description: 'Move it by three days', command: 'svc dev clock advance 3d' },
     { description: 'Move it to a time', command: 'svc dev clock to 2026-04-01T08:00:00Z' },
-    { description: 'Let it go on at the pace of real time', command: 'svc dev clock follow' },
+    { description: 'Let it pass at the pace of real time', command: 'svc dev clock follow' },
   ];
 
   static override args = {

@@ -11,7 +11,7 @@ import { createCommand } from '../base/verbs.ts';
 export default createCommand({
   summary: 'Register a sending domain and create its DKIM keys',
   description:
-    'Shows the DNS records to publish. From then on the daemon checks them by itself; ' +
+    'Shows the DNS records to publish. From then on the daemon checks them on its own; ' +
     '"svc domains verify" checks at once.',
   examples: [
     ['Register a domain', 'svc domains add example.com'],

@@ -22,7 +22,7 @@ export default class MigrateCopy extends BaseCommand {
   static override description =
     'From SQLite to an empty database of PostgreSQL, or from PostgreSQL to a new SQLite file. Stop all daemons ' +
     'before. The store stays as it is; start no daemon on it again, or mail is sent twice. At the end each ' +
-    'table is compared by its rows and its digest. To PostgreSQL an interrupted copy goes on with the next ' +
+    'table is compared by its rows and its digest. To PostgreSQL an interrupted copy continues with the next ' +
     'table if it is repeated. Then set database.url, and keep secret.key: both stores need the same.';
 
   static override examples = [

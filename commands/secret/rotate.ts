@@ -9,7 +9,7 @@ export default class SecretRotate extends BaseCommand {
   static override description =
     'Appends a new key to secret.key, and encrypts every secret of the store with it, while daemons run. With ' +
     'SVC_SECRET_KEY, append a key to it in all daemons first. Earlier keys stay in their place: they verify the ' +
-    'links of mail sent before. If it is killed, run it again: it goes on. Back up secret.key afterwards.';
+    'links of mail sent before. If it is killed, run it again: it continues. Back up secret.key afterwards.';
 
   static override examples = [
     {

@@ -14,7 +14,7 @@ export default class StorageMove extends BaseCommand {
   static override summary = 'Move large attachments and raw mail to another place';
 
   static override description =
-    'Daemons go on meanwhile. An interrupted move goes on where it was, if it is repeated. Files below ' +
+    'Daemons keep running. An interrupted move continues if it is repeated. Files below ' +
     'storage.inlineBytes stay in the database. New files go where storage.driver says: set it first, and ' +
     'start the daemons again, or new files follow the old setting. Files that were moved into the database leave ' +
     'their old place a day later.';

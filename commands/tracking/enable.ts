@@ -5,7 +5,7 @@ import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
   description:
-    'Shows the DNS records to publish. From then on the daemon checks them by itself and ' +
+    'Shows the DNS records to publish. From then on the daemon checks them on its own and ' +
     'fetches the certificate; "svc tracking recheck" checks at once.',
   examples: [['Enable links.example.com', 'svc tracking enable example.com --label links']],
   args,

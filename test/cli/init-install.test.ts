@@ -167,7 +167,7 @@ it('--owner invites an owner and prints the link that accepts, a new link at eac
   expect(await init({ domain, owner: 'ann' }).catch(String)).toMatch(/owner: is not an address/);
 });
 
-it('goes on after an interruption, and keeps what is there', async () => {
+it('continues after an interruption, and keeps what is there', async () => {
   machine.problem = 'listen EADDRINUSE: 0.0.0.0:25';
   const error: unknown = await init({ domain }).catch((thrown: unknown) => thrown);
   expect(exitCodeOf(error)).toBe(7);

@@ -103,7 +103,7 @@ it.each(['20.20.2', '22.18.0'])(
   },
 );
 
-it('run.js refuses an old Node by itself', async () => {
+it('run.js itself refuses an old Node', async () => {
   const pretend = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });";
   const code = `${pretend} await import(${JSON.stringify(join(repository, 'bin/run.js'))})`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code]);

@@ -314,7 +314,7 @@ function typesFile(): string {
       .filter((one) => one.resource === resource)
       .map(({ verb, path }) => {
         const id = path.includes('{id}') ? 'id: string, ' : '';
-        return `/** Follows the events; goes on after a cut. */\n${verb}(${id}options?: StreamOptions<${queryName(resource, verb)}>): AsyncIterable<${eventName}>;`;
+        return `/** Follows the events; continues after a cut. */\n${verb}(${id}options?: StreamOptions<${queryName(resource, verb)}>): AsyncIterable<${eventName}>;`;
       });
     return `readonly ${resource}: {\n${[...methods, ...own].join('\n')}\n};`;
   });

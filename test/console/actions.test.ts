@@ -47,7 +47,7 @@ async function act(url: string, action: string, fields: Record<string, string> =
   expect([url, action, answer.status, problemOf(answer.body)]).toEqual([
     url,
     action,
-    // A preview changes nothing; all further actions go on by a redirect.
+    // A preview changes nothing; all further actions continue by a redirect.
     looks.includes(action) ? 200 : 303,
     undefined,
   ]);

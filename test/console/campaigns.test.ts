@@ -322,7 +322,7 @@ describe('a run', () => {
     }
   });
 
-  it('that is held goes on with findings alone', async () => {
+  it('that is held continues with findings alone', async () => {
     const { id, url } = await makeCampaign();
     const run = await makeRun(id, 'held', { hold_reason: 'run-health', hold_detail: '9% bounced' });
     const at = `${url}/runs/${run.id}`;

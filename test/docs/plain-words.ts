@@ -52,3 +52,8 @@ export function repeatsCode(comment: string, code: string): boolean {
   const known = new Set(stemsOf(code));
   return stemsOf(comment).every((stem) => known.has(stem));
 }
+
+/** Returns phrases that have a plainer form: an answer has a status, work continues, on its own. */
+export function unplainPhrases(text: string): string[] {
+  return text.match(/\b(?:is|are)\san?\s[45]\d\d\b|\bgo(?:es)?\son\b|\bby\s(?:it|them)sel/g) ?? [];
+}

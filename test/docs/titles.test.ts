@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
 import { filesUnder, plainTests, unquoted } from './plain-tests.ts';
-import { isNoneClauses, vaguePerThousand, wordsOf } from './plain-words.ts';
+import { isNoneClauses, unplainPhrases, vaguePerThousand, wordsOf } from './plain-words.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const mostVague = 3;
@@ -54,6 +54,11 @@ it('titles of tests name the noun', () => {
 
 it('titles of tests have neither none nor no as a predicate', () => {
   const bad = titles.filter(({ title }) => isNoneClauses(title).length > 0);
+  expect(bad).toEqual([]);
+});
+
+it('titles of tests say that an answer has a status, and that work continues on its own', () => {
+  const bad = titles.filter(({ title }) => unplainPhrases(title).length > 0);
   expect(bad).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 // One store that moves by the commands: from SQLite to PostgreSQL, through a backup into another
-// database, and back to a file. A daemon on each goes on where the last one was. Slow: a dozen
+// database, and back to a file. A daemon on each continues where the last one was. Slow: a dozen
 // daemons and commands follow each other.
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
@@ -35,7 +35,7 @@ const onSecond = () => ({ SVC_DATABASE_URL: schemas[1].url });
 const subjects = () =>
   sink.messages.map(({ raw }) => /^Subject: (.*)\r$/m.exec(raw.toString())?.[1]);
 
-it('a store moves between the engines, and each daemon goes on where the last was', {
+it('a store moves between the engines, and each daemon continues where the last was', {
   timeout: 180_000,
 }, async () => {
   const { cli } = home;

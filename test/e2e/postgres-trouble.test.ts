@@ -1,4 +1,4 @@
-// PostgreSQL that cannot be reached for a while, under a running service: every answer is a 503,
+// PostgreSQL that cannot be reached for a while, under a running service: every request gets a 503,
 // none reports an internal error, and the service recovers.
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import { addDomain } from '../../src/identity/domains/domains.ts';

@@ -215,7 +215,7 @@ describe('svc daemon drain', () => {
     }
   });
 
-  it('drains the daemon of a SQLite store, whose mail goes on after a restart', async () => {
+  it('drains the daemon of a SQLite store, whose mail continues after a restart', async () => {
     const sink = await startSmtpSink();
     const home = daemonHome(relayTo(sink));
     try {

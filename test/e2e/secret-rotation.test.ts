@@ -1,4 +1,4 @@
-// `svc secret rotate` beside real daemons under load: mail is signed and posts go on, without an
+// `svc secret rotate` beside real daemons under load: mail is signed and posts continue, without an
 // error. Slow: two daemons rotate the key under load.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -239,7 +239,7 @@ describe.each(stores)('a virtual clock on %s', (store) => {
     expect(admin.status).toBe(403);
   });
 
-  it('is the clock of commands too, and goes on after a restart', async () => {
+  it('is the clock of commands too, and continues after a restart', async () => {
     const { now } = await home.cli.json<{ now: string }>(['dev', 'clock', 'advance', '1d']);
     const made = await home.cli.json<Message>([
       ...['messages', 'send', '--to', 'bob@example.com', '--subject', 'Hi', '--text', 'ho'],

@@ -147,7 +147,7 @@ describe.each(['webhook', 'hosted'])('the example in the runtime %s', (runtime) 
     const path = `${daemon.httpUrl}/v1/extension-installations/me`;
     const ask = () => fetch(path, { headers: { 'X-API-Key': installed.key } });
     await until(async () => (await ask()).status === 401, 'the daemon refuses the key', 1_000);
-    // The stream ends within a second, and its program with it: the next one is a 401.
+    // The stream ends within a second, and its program with it: the next one answers 401.
     if (runtime === 'hosted') await ended(running);
   });
 });

@@ -1,6 +1,6 @@
 // The wall clock is set, forwards and backwards, while mail is in every state of the queue. Timers
-// go on like on a real machine. Invariants: nothing is lost, nothing is sent twice because of it,
-// nothing waits longer than planned from the jump on, and nothing spins.
+// continue like on a real machine. Invariants: nothing is lost, nothing is sent twice because of
+// it, nothing waits longer than planned from the jump on, and nothing spins.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listMessageEvents } from '../../src/outbound/messages/messages.ts';
 import { createAttempter } from '../../src/outbound/queue/attempting/attempter.ts';

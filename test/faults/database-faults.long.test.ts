@@ -53,7 +53,7 @@ const undo: (() => void)[] = [];
 
 type Query = (this: pg.Client, ...args: unknown[]) => unknown;
 
-/** Calls `at` before each statement through the proxy; it returns a fault, or null to go on. */
+/** Calls `at` before each statement through the proxy; it returns a fault, or null to continue. */
 function tap(at: () => Fault | null): string[] {
   const seen: string[] = [];
   const original = pg.Client.prototype.query as unknown as Query;

@@ -45,7 +45,7 @@ async function post(to: string): Promise<string> {
 const copies = (to: string) => sink.messages.filter(({ recipients }) => recipients.includes(to));
 
 describe('a second daemon on the same SQLite store', () => {
-  it('is refused with 7, the pid and the remedy, while the first goes on', async () => {
+  it('is refused with 7, the pid and the remedy, while the first continues', async () => {
     const { code, stdout, stderr } = await home.cli.run(['daemon']);
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toMatch(/^svc: Another svc daemon \(pid \d+\) already runs on .*stop it first/);

@@ -264,7 +264,7 @@ describe('the page at a width of 400 px', () => {
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   });
 
-  it('scrolls code by itself, and breaks long words', () => {
+  it('scrolls code alone, and breaks long words', () => {
     expect(ruleOf('pre')).toMatchObject({ 'overflow-x': 'auto' });
     expect(ruleOf('body')).toMatchObject({ 'overflow-wrap': 'anywhere', display: 'block' });
     expect(style).not.toMatch(/white-space:|overflow-wrap: normal|word-break: keep-all/);

@@ -1,5 +1,5 @@
 // Malicious clients, over real sockets: the server answers in its own form or closes, stays within
-// its bounds, and goes on serving others.
+// its bounds, and continues serving others.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SocketLimits } from '../../daemon/http/http-listener.ts';
 import { authenticateWord, goodEcho, type HttpService, httpService } from './http-service.ts';

@@ -632,7 +632,7 @@ export interface Row {
   /** A body for a caller of the organization; `serial` differs in every request. */
   body?: (own: Side, serial: number) => unknown;
   headers?: (serial: number) => Record<string, string>;
-  /** A body that names a resource of another organization, which is a 404. */
+  /** A body that names a resource of another organization, which answers 404. */
   foreignBody?: (foreign: Side) => unknown;
   /**
    * Returns a body that makes the same resource as another organization has: it is allowed, and

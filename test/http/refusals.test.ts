@@ -187,7 +187,7 @@ describe.each(stores)('the errors of specification 7 on %s', (store) => {
     [200, 10, 0, '5% of the last 200 messages bounced (limit 5%).'],
     [2_000, 0, 7, '0.35% of the last 2,000 messages were reported as spam (limit 0.3%).'],
   ])(
-    '7.4 paused at %i attempts, %i bounces, %i complaints, every send is a 403 that names the rate',
+    '7.4 paused at %i attempts, %i bounces, %i complaints, every send answers 403 that names the rate',
     async (attempted, hard_bounced, complained, rate) => {
       const { organizationId } = test.caller;
       const counts = { attempted, hard_bounced, complained };

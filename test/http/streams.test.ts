@@ -184,7 +184,7 @@ describe('a streamed body', () => {
     expect((await answerOf(request.end('b'))).body).toEqual({ bytes: 2 });
   });
 
-  it('is one of three at once per organization: a fourth is a 503, until one has ended', async () => {
+  it('is one of three at once per organization: a fourth answers 503, until one has ended', async () => {
     const open = Array.from({ length: 3 }, () => begin({ ...csv, 'transfer-encoding': 'chunked' }));
     for (const request of open) request.write('a');
     await vi.waitFor(() => expect(taken.pieces).toBe(3));

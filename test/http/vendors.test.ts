@@ -18,7 +18,7 @@ describe('a path of another mail service', () => {
     await test.close();
   });
 
-  it.each(vendorPaths)('$vendor $method $path is a 404 with our operation', async (row) => {
+  it.each(vendorPaths)('$vendor $method $path answers 404 with our operation', async (row) => {
     const { vendor, method, ours } = row;
     expect(routes.map((route) => `${route.method} ${route.path}`)).toContain(ours);
     const path = row.path.replaceAll('*', 'acme.example');

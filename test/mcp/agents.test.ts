@@ -204,7 +204,7 @@ describe.each(transports)('an agent over %s', (transport) => {
     expect(foreign).toMatchObject({ isError: true });
   });
 
-  it('answers a large argument by a refusal, and goes on', async () => {
+  it('answers a large argument by a refusal, and continues', async () => {
     const text = 'x'.repeat(10_000_000);
     const large = await agent
       .call('mailboxes_send', {

@@ -122,7 +122,7 @@ describe.each(bothStores)('a rotation of the root key on %s', (store) => {
     expect(kept.length).toBeGreaterThan(0);
   });
 
-  it('goes on after a kill at every step, and adds one key only', async () => {
+  it('continues after a kill at every step, and adds one key only', async () => {
     const before = await readAllSecrets(test.app, test.app.secrets);
     let steps = 1;
     for (let killed = true; killed; steps++) {

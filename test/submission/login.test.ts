@@ -52,7 +52,7 @@ describe('a login with a valid key', () => {
     expect(await second.say(base64(service.apiKey))).toBe('235 2.7.0 Logged in');
   });
 
-  it('works once: the second is a 503', async () => {
+  it('works once: the second answers 503', async () => {
     const dialogue = await service.loggedIn();
     expect(await logIn(dialogue, service.apiKey)).toMatch(/^503 5\.5\.1 /);
   });

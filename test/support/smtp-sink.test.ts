@@ -274,7 +274,7 @@ describe('the SMTP sink with a script', () => {
     expect(sink.commands.filter(({ sessionId }) => sessionId === 1).at(-1)?.line).toBe('NOOP');
   });
 
-  it('drips a reply byte by byte and then goes on', async () => {
+  it('drips a reply byte by byte and then continues', async () => {
     const clock = virtualClock();
     await start({ clock });
     sink.on({ verb: 'NOOP', times: 1 }, { dripMsPerByte: 1_000, text: '250 slow\r\n' });

@@ -146,7 +146,7 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     expect(JSON.parse(cut.body.payload)).toEqual({ ...whole, data: { id: whole.data.id } });
   });
 
-  it('show their attempts, and are a 404 under another endpoint', async () => {
+  it('show their attempts, and answer 404 under another endpoint', async () => {
     const { id } = await endpoint(test);
     const other = await endpoint(test, { events: ['domain.failed'] });
     await publishEvent(test);

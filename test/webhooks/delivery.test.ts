@@ -464,7 +464,7 @@ describe.each(stores)('a delivery, on %s', (store) => {
     loop = createWebhookLoop(app);
   });
 
-  it('is a 404 for another organization and under another endpoint', async () => {
+  it('answers 404 for another organization and under another endpoint', async () => {
     const { endpoint, id } = await one();
     const other = await makeEndpoint(test, to.url);
     const stranger = { ...test.caller, organizationId: 'org_0000000000000000000000' };

@@ -98,7 +98,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
   };
 
   /**
-   * Waits for a delivery while the clock goes on, at a 25th of real time: it passes less than two
+   * Waits for a delivery while the clock continues, at a 25th of real time: it passes less than two
    * seconds before `until` gives up, and never stands still while a slow database answers.
    */
   async function deliveredWithinASecond(endpoint: string): Promise<void> {

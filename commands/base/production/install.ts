@@ -23,7 +23,7 @@ function perform(machine: Machine, step: Step): void {
     machine.perform(step);
   } catch (error) {
     throw new UnreachableError(
-      `This step failed: ${stepInWords(step)} (${messageOf(error)}). Mend it and run the command again: it goes on`,
+      `This step failed: ${stepInWords(step)} (${messageOf(error)}). Mend it and run the command again: it continues`,
       { cause: error },
     );
   }
@@ -54,7 +54,7 @@ export async function install(
     if (!wasRunning) machine.perform({ kind: 'run', words: ['systemctl', 'stop', 'svc'] });
     throw new UnreachableError(
       `The service did not become ready, and ${wasRunning ? 'still runs' : 'was stopped'}. Its last words:\n` +
-        `${problem}\n"journalctl -u svc" has more. Mend it and run the command again: it goes on`,
+        `${problem}\n"journalctl -u svc" has more. Mend it and run the command again: it continues`,
     );
   }
   const { host, port } = loaded.config.http;

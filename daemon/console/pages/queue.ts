@@ -227,7 +227,7 @@ export const queuePages: readonly Page[] = [
         ),
         destroys: true,
       },
-      release: act('It goes on.', ({ ask }, { id = '' }) =>
+      release: act('It continues.', ({ ask }, { id = '' }) =>
         ask(queueRoutes.release, { body: { holdId: id } }),
       ),
       hold: {

@@ -3,7 +3,7 @@
 // in src/access/admission.
 //
 //   sendingStatus  event     to       also
-//   enabled        pause     paused   pausedAt, pauseReason; every send is a 403 with the reason
+//   enabled        pause     paused   pausedAt, pauseReason; every send answers 403 with the reason
 //   paused         resume    enabled  both are null again
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';

@@ -77,7 +77,7 @@ export const campaignRunCompleted = eventKind({
 
 export const campaignRunHeld = eventKind({
   type: 'campaign.run.held',
-  summary: 'The service stopped a run: it goes on when the cause ends, or a person resumes it',
+  summary: 'The service stopped a run: it continues when the cause ends, or a person resumes it',
   schema: runSummary,
   sample: {
     ...half,

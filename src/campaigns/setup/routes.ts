@@ -179,7 +179,7 @@ export const campaignRunRoutes = {
     summary: 'Pause a running run, or the queued mail of a completed run',
     description:
       'What is queued waits too (`waitReason: campaign-paused`). A completed run without queued ' +
-      'mail is a 409.',
+      'mail gets a 409.',
     permission: 'campaigns:run',
     params: runPath,
     body: decideRunInput,
@@ -191,7 +191,7 @@ export const campaignRunRoutes = {
   }),
   resume: atRuns.post(`${onePath}/resume`, {
     name: 'resumeCampaignRun',
-    summary: 'Let a paused or held run go on',
+    summary: 'Resume a paused or held run',
     description:
       'A held run needs a `note`. One that had not started is `scheduled` again, and one that was ' +
       'completed is `completed` again.',

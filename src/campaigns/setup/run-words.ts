@@ -21,22 +21,22 @@ interface Words {
 /** The texts contain `{run}`, `{until}` and `{domain}` as places for facts of the run. */
 const waits: Readonly<Record<RunWaitReason, Words>> = {
   rate: {
-    because: 'It sends at the rate of the plan. It goes on {until}.',
+    because: 'It sends at the rate of the plan. It continues {until}.',
     purpose: 'To see the plan',
     command: 'svc plan show',
   },
   'daily-quota': {
-    because: 'The daily limit of the plan is used up. It goes on {until}, or with a higher plan.',
+    because: 'The daily limit of the plan is used up. It continues {until}, or with a higher plan.',
     purpose: 'To see the limit that binds',
     command: 'svc plan show',
   },
   warming: {
-    because: 'The open window of the warming plan has no room left. It goes on {until}.',
+    because: 'The open window of the warming plan has no room left. It continues {until}.',
     purpose: 'To see the pace of the campaign',
     command: 'svc campaigns estimate {campaign}',
   },
   queue: {
-    because: 'As many of its messages as may be are in the queue. It goes on as they leave.',
+    because: 'As many of its messages as may be are in the queue. It continues as they leave.',
     purpose: 'To watch the queue',
     command: 'svc queue top',
   },
@@ -62,17 +62,17 @@ const resume = 'svc campaigns resume {run} --note "…"';
 
 const holds: Readonly<Record<string, Words>> = {
   'workspace-paused': {
-    because: 'Sending is paused for its organization. It goes on once the pause is lifted.',
+    because: 'Sending is paused for its organization. It continues once the pause is lifted.',
     purpose: 'To lift the pause',
     command: 'svc orgs resume {organization}',
   },
   key: {
     because: 'The key that made it is revoked, or may not send this mail.',
-    purpose: 'To let it go on after a change of the key',
+    purpose: 'To resume it after a change of the key',
     command: resume,
   },
   sender: {
-    because: 'Its sender may not send now. It goes on once the sender may.',
+    because: 'Its sender may not send now. It continues once the sender may.',
     purpose: 'To see the senders',
     command: 'svc senders list',
   },
@@ -82,18 +82,18 @@ const holds: Readonly<Record<string, Words>> = {
     command: 'svc domains resume {domain}',
   },
   'warming-held': {
-    because: 'The warming plan of its domain is held. It goes on with the plan.',
+    because: 'The warming plan of its domain is held. It continues with the plan.',
     purpose: 'To see the plan',
     command: 'svc warming show {domain}',
   },
   'run-health': {
     because: 'Too many of its messages bounced or were reported as spam.',
-    purpose: 'To let it go on, once the list is cleaned',
+    purpose: 'To resume it, once the list is cleaned',
     command: resume,
   },
   provider: {
     because: 'A provider put too many of its messages off.',
-    purpose: 'To let it go on, once the provider takes mail',
+    purpose: 'To resume it, once the provider takes mail',
     command: resume,
   },
 };
@@ -134,7 +134,7 @@ export function standingOf(run: RunSummary, now: number): RunStanding {
         holdReason === 'restored'
           ? 'The store was restored from a backup, which may have been sent already.'
           : 'A person paused it.';
-      return say(because, 'To let it go on', 'svc campaigns resume {run}');
+      return say(because, 'To resume it', 'svc campaigns resume {run}');
     }
     case 'held': {
       const other = { because: 'The service holds it.', purpose: 'To resume it', command: resume };

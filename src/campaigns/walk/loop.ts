@@ -190,7 +190,7 @@ async function waitAfter(app: App, run: DueRun, error: unknown): Promise<void> {
   const trouble = troubleOf(error);
   if (trouble !== run.wait_reason) {
     const known = { err: error, runId: run.id, waitReason: trouble };
-    const message = 'a campaign run cannot go on: trying again';
+    const message = 'a campaign run cannot continue: trying again';
     if (trouble === 'error') app.log.error(known, message);
     else app.log.warn(known, message);
   }

@@ -18,7 +18,7 @@ export const importRoutes = {
       'known. A row updates the contact with its address or `externalId`, or creates one; ' +
       'empty fields stay unchanged, and tags are added. A row of somebody who gets no mail ' +
       'adds a block, for which the key needs `blocks:write` too. A column that speaks of ' +
-      'consent without a known meaning is a 422 until `map` gives it one. Importing the same ' +
+      'consent without a known meaning gets a 422 until `map` gives it one. Importing the same ' +
       'file again changes nothing.',
     throws: [ConflictError],
     status: 200,

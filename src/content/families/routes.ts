@@ -72,7 +72,7 @@ export const familyRoutes = {
     name: 'addTemplateFamilyMember',
     summary: 'Add a template to a family',
     description:
-      'A template is in one family at most: one of another family is a 409 that names it.',
+      'A template is in one family at most: one of another family gets a 409 that names it.',
     params: memberPath,
     output: familyOutput,
     throws: [ConflictError],

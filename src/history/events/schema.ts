@@ -64,7 +64,7 @@ export const tailQuery = z.strictObject({ ...logFilter, lastEventId: eventId.opt
 export const streamHeaders = z.object({
   'last-event-id': eventId
     .optional()
-    .describe('Id of the last event that arrived: the stream goes on after it'),
+    .describe('Id of the last event that arrived: the stream continues after it'),
 });
 
 const data = z.record(z.string(), z.unknown());

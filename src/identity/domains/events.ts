@@ -62,7 +62,7 @@ export const domainHeld = eventKind({
 
 export const domainResumed = eventKind({
   type: 'domain.resumed',
-  summary: 'Held mail of the domain goes on after the review',
+  summary: 'Held mail of the domain leaves again after the review',
   schema: domainOutput,
   sample,
 });

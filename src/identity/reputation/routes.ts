@@ -42,7 +42,7 @@ export const usageRoutes = {
     summary: 'Show the results of the messages of a time range',
     description:
       '`sent` counts the messages accepted in the range. Rates are over attempted mail, ' +
-      'each recipient by itself: a waiting message does not count.',
+      'each recipient alone: a waiting message does not count.',
     query: channelStatsQuery,
     output: channelStatsOutput,
     run: (app, { caller, query }) => channelStats(app, caller, query),

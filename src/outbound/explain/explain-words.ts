@@ -121,7 +121,7 @@ export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
   },
   'campaign-paused': {
     because: 'Its campaign run is stopped.',
-    next: 'It is sent once the run goes on; the next check is {due}.',
+    next: 'It is sent once the run continues; the next check is {due}.',
     help: { purpose: 'To see the run', command: 'svc campaigns show {run}' },
   },
 };
@@ -169,7 +169,7 @@ export const runWords: Readonly<Record<'paused' | RunHoldReason, WaitWords>> = {
   },
   'warming-held': {
     because: 'Its campaign run {run} is held: the warming plan of {senderDomain} is held.',
-    next: 'It is sent once the plan goes on; the next check is {due}.',
+    next: 'It is sent once the plan continues; the next check is {due}.',
     help: { purpose: 'To see the plan', command: 'svc warming show {senderDomain}' },
   },
   'run-health': {

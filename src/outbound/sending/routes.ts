@@ -43,7 +43,7 @@ export const sendingRoutes = {
     summary: 'Send up to 100 messages',
     description:
       'Answers with one result for each entry, in order: the `message`, or the `error` of ' +
-      'this send as if it had been sent alone. Each entry is checked by itself, its fields ' +
+      'this send as if it had been sent alone. Each entry is checked alone, its fields ' +
       'too; a refused entry does not stop the others. All accepted entries are stored at ' +
       'once. Counts as one request for each entry. A repeat with the same ' +
       '`Idempotency-Key` and content returns the same results; if no entry was accepted, ' +

@@ -25,7 +25,7 @@ export const blockRoutes = {
     summary: 'Block an address',
     description:
       'A send to a blocked address is still accepted; its delivery is `failed` at once ' +
-      'with the errorCode `suppressed`. Blocking an address again is a 409 that names the ' +
+      'with the errorCode `suppressed`. Blocking an address again gets a 409 that names the ' +
       'block.',
     body: createBlockInput,
     output: blockOutput,

@@ -60,7 +60,7 @@ export const contactRoutes = {
     summary: 'Create a contact',
     description:
       'Takes `email` or `identities`. An address of another contact, in any letter case, ' +
-      'is a 409 that names the contact.',
+      'gets a 409 that names the contact.',
     body: createContactInput,
     output: contactOutput,
     throws: [ConflictError],

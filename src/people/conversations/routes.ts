@@ -67,7 +67,7 @@ export const conversationRoutes = {
     description:
       'A new conversation is `active`. A send with its id as `conversationId` belongs to ' +
       'it, and so does an incoming answer to such a message. The external id of another ' +
-      'conversation is a 409 that names it.',
+      'conversation gets a 409 that names it.',
     body: createConversationInput,
     output,
     throws,

@@ -184,7 +184,7 @@ describe.each(stores)('keys bound to mailboxes on %s', (store) => {
       ['without mailboxes', () => ({ sendMode: 'approval' })],
       ['of a person', () => ({ sendMode: 'approval', owner: 'person', constraints: proposing() })],
       ['with an unknown mode', () => ({ sendMode: 'maybe' as 'send', constraints: proposing() })],
-    ])('approval is a 422 for a key %s', async (_what, body) => {
+    ])('approval answers 422 for a key %s', async (_what, body) => {
       const answer = await api.post<{ fields: object }>('/v1/api-keys', body());
       expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ['sendMode']]);
     });

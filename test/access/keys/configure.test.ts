@@ -142,7 +142,7 @@ describe.each(stores)('the configuration of a mailbox on %s', (store) => {
   ];
 
   it.each(grants)(
-    'cannot be granted to a bound key: %j is a 422 with the reason',
+    'cannot be granted to a bound key: %j answers 422 with the reason',
     async (permissions) => {
       for (const sendMode of modes) {
         const constraints = { mailboxIds: [desk.id] };

@@ -78,7 +78,7 @@ describe.each(stores)('API keys over HTTP on %s', (store) => {
       ['Authorization: Basic', '/v1/messages', { authorization: 'Basic KEY' }],
       ['a query parameter', '/v1/messages?apiKey=KEY', {}],
       ['a cookie', '/v1/messages', { cookie: 'X-API-Key=KEY' }],
-    ])('is a 401 with %s', async (_what, url, headers) => {
+    ])('answers 401 with %s', async (_what, url, headers) => {
       expect((await ask(url, headers)).status).toBe(401);
     });
 
@@ -132,7 +132,7 @@ describe.each(stores)('API keys over HTTP on %s', (store) => {
       },
     };
 
-    it.each(Object.keys(dead))('is a 401 when %s', async (what) => {
+    it.each(Object.keys(dead))('answers 401 when %s', async (what) => {
       const apiKey = (await dead[what]?.()) ?? null;
       const { status, body } = await api.get<Problem>('/v1/messages', { apiKey });
       expect([status, body._tag]).toEqual([401, 'UnauthorizedError']);
@@ -245,7 +245,7 @@ describe.each(stores)('API keys over HTTP on %s', (store) => {
       }
     });
 
-    it('with another generation than the present one is a 409 and changes nothing', async () => {
+    it('with another generation than the present one answers 409 and changes nothing', async () => {
       const generation = await reject();
       for (const expectedGeneration of [generation - 1, generation + 1]) {
         if (expectedGeneration < 1) continue;

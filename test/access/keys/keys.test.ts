@@ -198,7 +198,7 @@ describe.each(stores)('API keys on %s', (store) => {
       await expect(callerOf(old)).rejects.toThrow('the key was refused');
     });
 
-    it('goes on when the old key is revoked within its grace period', async () => {
+    it('continues when the old key is revoked within its grace period', async () => {
       const old = await make({ name: 'shop' });
       const fresh = await rotateKey(test.app, test.caller, old.id, { graceSeconds: 3600 });
       await revokeKey(test.app, test.caller, old.id);

@@ -104,7 +104,7 @@ describe.each(stores)('an organization on %s', (store) => {
     });
   });
 
-  it('is a 404 when unknown', async () => {
+  it('answers 404 when unknown', async () => {
     const notFound = { _tag: 'ResourceNotFoundError', resource: 'organization', id: 'nobody' };
     const changed = updateOrganization(test.app, 'nobody', { plan: 'free' });
     await expect(changed).rejects.toMatchObject(notFound);

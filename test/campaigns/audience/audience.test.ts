@@ -94,7 +94,7 @@ describe.each(bothStores)('an audience on %s', (store) => {
     expect(await fieldsOf({ ...audience, excludeTags: ['a'] })).toBe('taken');
   });
 
-  it('is a 404 that names an unknown contact or group', async () => {
+  it('answers 404 that names an unknown contact or group', async () => {
     const { app, caller } = test;
     const { id } = await createContact(app, caller, { email: 'ada@example.com' });
     const unknown = app.newId(contactNoun);

@@ -66,7 +66,7 @@ describe.each(stores)('the estimate of a run on %s', (store) => {
     expect(await estimate()).toEqual({ ...counts, times: [0, 0], limitedBy: null });
   });
 
-  it('goes on the next day after the quota of this one', async () => {
+  it('continues the next day after the quota of this one', async () => {
     await onPlan('free');
     await makeContacts(23);
     await test.app.store.write((trx) =>
@@ -78,7 +78,7 @@ describe.each(stores)('the estimate of a run on %s', (store) => {
     expect(await estimate()).toMatchObject({ dispatch: 22, times, limitedBy: 'daily-quota' });
   });
 
-  it('goes on in the next window of warming', async () => {
+  it('continues in the next window of warming', async () => {
     await onPlan('fast');
     await makeContacts(8);
     const domainId = await provenDomain(test.app, test.operator);
@@ -115,7 +115,7 @@ describe.each(stores)('the estimate of a run on %s', (store) => {
     });
   });
 
-  it('is a 503 if counting takes too long', async () => {
+  it('answers 503 if counting takes too long', async () => {
     await makeContacts(1);
     const late = { aside: () => Promise.reject(new OverdueError()) } as unknown as Store;
     const audience = {

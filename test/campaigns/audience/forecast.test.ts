@@ -51,7 +51,7 @@ describe('the pace of a run', () => {
     expect([...secondsOf(pace), pace.limitedBy]).toEqual([0, 10, 'rate']);
   });
 
-  it('goes on at midnight UTC after the quota of a day', () => {
+  it('continues at midnight UTC after the quota of a day', () => {
     const limits = { ratePerSecond: 10, quotaAt: periods([0, 100], dayMs), warmingAt: unlimited };
     const pace = forecastOf(201, start, limits);
     const midnight = 12 * 3_600;

@@ -154,7 +154,7 @@ describe.each(stores)('the moves of a run on %s', (store) => {
     expect((await move(row, 'cancelled', 'person')).due_at).toBe(now);
   });
 
-  it('clears the reason of a hold when the run goes on, and keeps the start', async () => {
+  it('clears the reason of a hold when the run continues, and keeps the start', async () => {
     const row = await storedRun(test.app, test.operator, 'held', { hold_domain_id: 'dom_1' });
     await test.clock.advance(hourMs);
     expect(await move(row, 'running', 'service')).toMatchObject({

@@ -28,7 +28,8 @@ const verbs = ['pause', 'resume', 'cancel', 'retry'] as const;
 type Verb = (typeof verbs)[number];
 
 /**
- * Status after each verb of a person; a missing one is a 409. Retries make a run that is scheduled.
+ * Status after each verb of a person; a missing one answers 409. Retries make a run that is
+ * scheduled.
  */
 const moves: Readonly<Record<RunStatus, Partial<Record<Verb, RunStatus>>>> = {
   scheduled: { cancel: 'cancelled' },
@@ -225,7 +226,7 @@ describe.each(stores)('runs of a campaign on %s', (store) => {
     }
   });
 
-  it('need a note to go on after a hold', async () => {
+  it('need a note to continue after a hold', async () => {
     const { id } = await stored('held');
     const { status, body } = await api.post<Refusal>(`${path}/${id}/resume`, {});
     expect([status, Object.keys(body.fields ?? {})]).toEqual([422, ['note']]);

@@ -1,4 +1,4 @@
-// Holds of a run, on both stores: each cause, and its end by itself or by a person.
+// Holds of a run, on both stores: each cause, and the end: automatic, or by a person.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { standingFor } from '../../../src/access/keys/key-caller.ts';
 import { createKey, revokeKey, updateKey } from '../../../src/access/keys/keys.ts';

@@ -1,5 +1,5 @@
 // A daemon dies while it starts, walks, pauses, resumes and cancels a run to 2,000 contacts;
-// another one goes on. Each contact has one row in the ledger and one message or reason, and the
+// another one continues. Each contact has one row in the ledger and one message or reason, and the
 // counts add up to the audience. Each seed is one death, before, within or after one of the
 // transactions. KILL_POINTS=500 is a soak; KILL_SEED=<the seed in the name of a failed test>
 // repeats one.

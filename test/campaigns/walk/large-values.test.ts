@@ -5,7 +5,7 @@ import { makeCampaign, makeContacts, makeRun, readRun, whileWalking } from './fi
 
 const test = eachApp();
 
-it('a run with 250 KB of values for 300 contacts goes on to its end', async () => {
+it('a run with 250 KB of values for 300 contacts continues to its end', async () => {
   const { app, operator } = test;
   await makeContacts(app, operator, 300);
   const email = {

@@ -72,7 +72,7 @@ describe.each(stores)('a run on %s', (store) => {
   it.each([
     ['back', -dayMs],
     ['forth', dayMs],
-  ])('goes on within two minutes after the clock was set %s by a day', async (_way, ms) => {
+  ])('continues within two minutes after the clock was set %s by a day', async (_way, ms) => {
     await onPlan(test, 'scale');
     await contacts(200);
     const run = await start(await makeCampaign(test.app, test.operator));

@@ -1,4 +1,4 @@
-// Runs of a restored store: those that would go on by themselves are paused, others stay.
+// Runs of a restored store: those that would continue on their own are paused, others stay.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('pauses runs that would go on by themselves', async () => {
+it('pauses runs that would continue on their own', async () => {
   const { app, operator } = test;
   for (const status of runStatuses) await storedRun(app, operator, status);
   const itself = { hold_reason: 'sender', due_at: app.clock.now() };

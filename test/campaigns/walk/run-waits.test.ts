@@ -37,7 +37,7 @@ describe.each(stores)('the pace of a run on %s', (store) => {
     return makeRun(test.app, test.operator, campaignId);
   }
 
-  /** Advances the clock in steps; the run goes on at each. */
+  /** Advances the clock in steps; the run continues at each. */
   async function pass(loop: CampaignLoop, ms: number, each = async () => {}) {
     for (let passed = 0; passed < ms; passed += stepMs) {
       await test.clock.advance(stepMs);
@@ -88,7 +88,7 @@ describe.each(stores)('the pace of a run on %s', (store) => {
     });
   });
 
-  it('ends at the last email of the quota and goes on at midnight UTC', async () => {
+  it('ends at the last email of the quota and continues at midnight UTC', async () => {
     await onPlan(test, 'scale');
     await updateOrganization(test.app, 'default', { plan: 'free' });
     await useToday(test, 990);
@@ -116,7 +116,7 @@ describe.each(stores)('the pace of a run on %s', (store) => {
     });
   });
 
-  it('goes on within 30 seconds of a larger plan', async () => {
+  it('continues within 30 seconds of a larger plan', async () => {
     await onPlan(test, 'free');
     await useToday(test, 1_000);
     const run = await runTo(3);

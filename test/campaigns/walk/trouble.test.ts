@@ -1,5 +1,5 @@
-// Runs that cannot go on for a fault of the service or of their audience: they say why, and others
-// go on.
+// Runs that cannot continue for a fault of the service or of their audience: they say why, and
+// others continue.
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../src/campaigns/setup/run-schema.ts';
 import { standingOf } from '../../../src/campaigns/setup/run-words.ts';
@@ -49,7 +49,7 @@ describe.each(stores)('a run in trouble, on %s', (store) => {
     ['audience', new OverdueError(), 15_000],
     ['capacity', new CapacityError('too many searches', 1), 5_000],
     ['error', new Error('a fault'), 5_000],
-  ])('waits for %s, logs it once, and goes on later', async (reason, error, pauseMs) => {
+  ])('waits for %s, logs it once, and continues later', async (reason, error, pauseMs) => {
     const run = await start(3);
     let isBroken = true;
     const { app, logged } = withAside(test.app, (holder, work) =>

@@ -1,5 +1,5 @@
 // Turns of runs whose contacts take long: a turn ends between two contacts and keeps its progress,
-// so that other runs go on and the daemon stops.
+// so that other runs continue and the daemon stops.
 import { describe, expect, it, vi } from 'vitest';
 import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -80,7 +80,7 @@ describe.each(stores)('the end of a turn, on %s', (store) => {
     expect(await messagesOf(test.app, made.id)).toBe(6);
   });
 
-  it('lets the run of another organization go on', async () => {
+  it('lets the run of another organization continue', async () => {
     const { made } = await run(40);
     const other = await makeOrganization(test.app);
     await makeContacts(test.app, other, 3);
@@ -100,7 +100,7 @@ describe.each(stores)('the end of a turn, on %s', (store) => {
     expect(await read(made)).toMatchObject({ status: 'completed', dispatchedCount: 40 });
   });
 
-  it('lets runs of other organizations go on while one waits for its own reads', async () => {
+  it('lets runs of other organizations continue while one waits for its own reads', async () => {
     const { made } = await run(3);
     const { app } = test;
     const { organizationId } = test.operator;

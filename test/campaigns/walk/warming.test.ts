@@ -117,7 +117,7 @@ describe.each(stores)('a run from a warming domain on %s', (store) => {
     expect((await windows())[0]).toEqual([20, 20, 20]);
   });
 
-  it('is held with its plan and goes on with it', async () => {
+  it('is held with its plan and continues with it', async () => {
     await begin(2_000);
     const run = await runTo(30);
     await whileWalking(test.app, async (loop) => {

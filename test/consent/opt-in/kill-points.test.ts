@@ -1,4 +1,4 @@
-// A daemon dies while it mails links to confirm. Another one goes on: each contact gets one mail,
+// A daemon dies while it mails links to confirm. Another one continues: each contact gets one mail,
 // and the row of a contact says so. Each seed is one death, before, within or after one of the
 // transactions. KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test>
 // repeats one.

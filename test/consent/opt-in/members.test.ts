@@ -294,7 +294,7 @@ describe.each(stores)('members of a double opt-in group on %s', (store) => {
     expect((await members(id)).items.map(({ waitReason }) => waitReason)).toEqual([null, null]);
   });
 
-  it('goes on within 30 s of a plan that has room', async () => {
+  it('continues within 30 s of a plan that has room', async () => {
     const { app, caller } = test;
     const id = await group();
     await updateOrganization(app, caller.organizationId, { plan: 'free' });
@@ -426,7 +426,7 @@ describe.each(stores)('members of a double opt-in group on %s', (store) => {
 describe('members of a double opt-in group where mail leaves the machine', () => {
   const world = optInWorld({ config: { delivery: { mode: 'direct' } } });
 
-  it('are a 422 without a public address for their links', async () => {
+  it('answer 422 without a public address for their links', async () => {
     const { group, contact, add, members } = world;
     const id = await group();
     const { status, body } = await add(id, await contact('ada@example.com'));

@@ -1,5 +1,5 @@
 // Compiling a template end to end, in its worker: what it makes, and hostile files, each of which
-// is a 422 with its place while the event loop runs on and the next template compiles.
+// answers 422 with its place while the event loop runs on and the next template compiles.
 import { afterAll, describe, expect, it } from 'vitest';
 import { compileTemplate, lintContent } from '../../../src/content/rendering/compile.ts';
 import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';

@@ -1,4 +1,4 @@
-// Backups of templates: every row comes back, and histories go on from there.
+// Backups of templates: every row comes back, and histories continue from there.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

@@ -162,7 +162,7 @@ describe.each(stores)('the publication of a template on %s', (store) => {
     expect([saves, await versions(id)]).toEqual([5, []]);
   });
 
-  it('is a commit that was the head while saves go on', async () => {
+  it('is a commit that was the head while saves continue', async () => {
     const other = await test.another();
     const { db } = test.app.store;
     const { id } = await makeTemplate(api);

@@ -209,7 +209,7 @@ describe.each(stores)('on %s', (store) => {
     });
   });
 
-  it('a bucket that forbids: small mail goes on, large is refused, and nothing of it is stored', async () => {
+  it('a bucket that forbids: small mail continues, large is refused, and nothing of it is stored', async () => {
     server.heal();
     const s3 = { ...testBucket, endpoint: server.endpoint };
     const service = await smtpService({

@@ -81,7 +81,7 @@ describe.each(bothStores)('svc storage move on %s', (store) => {
     }
   });
 
-  it('goes on where it was after a bucket failed', async () => {
+  it('continues where it was after a bucket failed', async () => {
     for (let n = 0; n < 6; n++) await sendOne();
     const stop = new Error('stop');
     const halfway = moveBlobs(test.app, 's3', (done) => {

@@ -90,7 +90,7 @@ describe.each(stores)('the sweep on %s', (store) => {
     }
   });
 
-  it('goes on after a bucket that did not answer', async () => {
+  it('continues after a bucket that did not answer', async () => {
     const { app, caller, clock } = test;
     await storeObject(app, caller.organizationId, files[0] as Buffer, 's3');
     await clock.advance(unusedForMs + 1);

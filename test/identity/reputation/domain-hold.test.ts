@@ -173,7 +173,7 @@ describe.each(stores)('a sending domain on %s', (store) => {
     expect((await domain()).holdReason).toMatch(/^9.9% of the last 101 messages/);
   });
 
-  it('accepts sends while held, which wait as domain-health, and other domains go on', async () => {
+  it('accepts sends while held, which wait as domain-health, and other domains continue', async () => {
     await hold();
     const [held, other] = [
       await deliverIll(['ok-a@example.org']),

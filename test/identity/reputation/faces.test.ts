@@ -69,7 +69,7 @@ describe('usage over HTTP', () => {
     ['/v1/analytics/timeseries?interval=minute', 'interval'],
     ['/v1/analytics/domains?limit=0', 'limit'],
     ['/v1/analytics/channel-stats?startDate=2026-02-01&endDate=2026-01-01', 'endDate'],
-  ])('%s is a 422 that names %s', async (url, field) => {
+  ])('%s answers 422 that names %s', async (url, field) => {
     const { status, body } = await get(url);
     expect([status, Object.keys(body.fields ?? {})]).toEqual([422, [field]]);
   });

@@ -129,7 +129,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     });
   });
 
-  it('is a 409 for an unverified domain and beside an unfinished plan', async () => {
+  it('answers 409 for an unverified domain and beside an unfinished plan', async () => {
     const pending = await addDomain(test.app, test.operator, {
       domain: 'pending.example',
       dkim: 'ed25519',
@@ -163,7 +163,7 @@ describe.each(stores)('the warming of a domain on %s', (store) => {
     expect(decided(await show())).toHaveLength(2);
   });
 
-  it('is a 404 without a plan or for an unknown domain', async () => {
+  it('answers 404 without a plan or for an unknown domain', async () => {
     for (const [of, resource] of [
       [domainId, 'warming'],
       [test.app.newId('domain'), 'domain'],

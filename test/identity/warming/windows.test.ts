@@ -207,7 +207,7 @@ describe.each(stores)('the windows of a plan on %s', (store) => {
     expect((await times())[1]).toEqual(day(now));
   });
 
-  it('go on when the plan is paused and resumed within one', async () => {
+  it('continue when the plan is paused and resumed within one', async () => {
     await pauseWarming(test.app, test.operator, domainId, {});
     await test.clock.advance(hourMs);
     const resumed = await resumeWarming(test.app, test.operator, domainId, {});

@@ -141,14 +141,14 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect((await reject(id)).status).toBe(409);
   });
 
-  it('a rejection by a service is a 403 with any permission', async () => {
+  it('a rejection by a service answers 403 with any permission', async () => {
     const { id } = await proposed();
     const owner = await createKey(test.app, test.operator, { role: 'owner' });
     const answer = await reject(id, api.as(owner.key ?? ''));
     expect([answer.status, answer.body._tag]).toEqual([403, 'ForbiddenError']);
   });
 
-  it('a rejection of an unknown proposal is a 404', async () => {
+  it('a rejection of an unknown proposal answers 404', async () => {
     const { id } = await proposed();
     const unknown = test.app.newId('mailboxAction');
     expect((await reject(unknown)).status).toBe(404);
@@ -159,7 +159,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect((await reject(id)).status).toBe(404);
   });
 
-  it('the proposal after a hundred open ones is a 429 until one is decided', async () => {
+  it('the proposal after a hundred open ones answers 429 until one is decided', async () => {
     for (let i = 0; i < 100; i++) await proposed();
     await expect(proposed()).rejects.toMatchObject({ _tag: 'RateLimitedError', status: 429 });
     const [first] = (await list('?limit=1')).items;

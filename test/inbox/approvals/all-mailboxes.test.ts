@@ -112,7 +112,7 @@ describe('a review of all mailboxes', () => {
     for (const proposal of [old, ...others]) await rejected(proposal);
   });
 
-  it('goes on to the next proposal when a mailbox is deleted meanwhile', async () => {
+  it('continues to the next proposal when a mailbox is deleted meanwhile', async () => {
     const gone = await createMailbox(test.app, test.operator, { slug: 'gone' });
     await proposedIn(gone);
     await proposedIn(desk);

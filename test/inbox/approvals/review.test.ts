@@ -488,7 +488,7 @@ describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
 describe('a review beside other changes', () => {
   const at = (actionId: string) => ({ mailboxId: desk.id, actionId });
 
-  it('reports a proposal decided meanwhile, and goes on to the next', async () => {
+  it('reports a proposal decided meanwhile, and continues to the next', async () => {
     const [first, second, third] = [await proposed(), await proposed(), await proposed()];
     const { deliveries: before = 0 } = await rowsIn(test);
     const { app, operator } = test;

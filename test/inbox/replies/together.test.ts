@@ -72,7 +72,7 @@ describe.each(stores)('concurrent mail of a mailbox, on %s', (store) => {
       };
       await statementsOf(ids.slice(0, 1));
       const alone = await statementsOf(ids.slice(1, 2));
-      // Inserts come in powers of two, and only the thread of each mail is changed by itself.
+      // Inserts come in powers of two, and only the thread of each mail is changed alone.
       const together = await statementsOf(ids.slice(2, 33));
       expect(together).toBeLessThan(alone + 31 + 60);
       expect(await rowsIn(test)).toMatchObject({ messages: 66, mailbox_actions: 33 });

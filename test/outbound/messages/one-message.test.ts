@@ -55,7 +55,7 @@ describe.each(stores)('one message on %s', (store) => {
   });
 
   describe('each operation on one message', () => {
-    it('is a 404 for an unknown message and for one of another organization', async () => {
+    it('answers 404 for an unknown message and for one of another organization', async () => {
       const { id } = await send(api);
       const before = await rowCounts(test.app);
       const other = api.as((await otherOrganization(test.app)).apiKey);
@@ -71,7 +71,7 @@ describe.each(stores)('one message on %s', (store) => {
       }
     });
 
-    it('is a 422 for a malformed message id', async () => {
+    it('answers 422 for a malformed message id', async () => {
       const ids = [
         'x',
         'msg_1',
@@ -93,7 +93,7 @@ describe.each(stores)('one message on %s', (store) => {
       }
     });
 
-    it('is a 401 without a key and a 403 without the permission', async () => {
+    it('answers 401 without a key and 403 without the permission', async () => {
       const { id } = await send(api);
       const { key } = await createKey(test.app, test.operator, {
         permissions: { messages: ['send'] },

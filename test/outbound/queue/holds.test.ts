@@ -174,7 +174,7 @@ describe.each(bothStores)('holds on %s', (store) => {
     expect(await claim(app)).toHaveLength(19);
   });
 
-  it('are released by id or by target, and unknown ones are a 404', async () => {
+  it('are released by id or by target, and unknown ones answer 404', async () => {
     const { app, caller } = service;
     const { id, message_id } = await queued(app, caller, 'ada@a.example');
     const hold = await holdQueue(app, { id: message_id }, null);

@@ -108,7 +108,7 @@ describe('lanes', () => {
     expect(admit(lane, 5)).toHaveLength(1);
   });
 
-  it('without a part make mail wait for a second, and go on with the next part', async () => {
+  it('without a part make mail wait for a second, and continue with the next part', async () => {
     const { lane } = lanes.ruleFor(hosts('mx.own.test'));
     providers.divide(noPortion);
     lanes.divide();
@@ -286,7 +286,7 @@ describe('lanes', () => {
     expect(nextMs).toBeLessThanOrEqual(2_200);
   });
 
-  it('halve window and rate at a rate reply, and let accepted mail go on', () => {
+  it('halve window and rate at a rate reply, and let accepted mail continue', () => {
     lanes.ruleFor(hosts('mta5.am0.yahoodns.net'));
     const before = lanes.states();
     const begun = Array.from({ length: 8 }, (_, index) => `dlv_y${index}`);

@@ -63,7 +63,7 @@ describe('the body of a scheduled send', () => {
     ['missing', undefined, /offset/],
     ['no time at all', 'tomorrow', /offset/],
     ['impossible', '2026-02-30T12:00:00Z', /offset/],
-  ])('with this time is a 422 naming scheduledFor: %s', async (_name, scheduledFor, words) => {
+  ])('with this time answers 422 naming scheduledFor: %s', async (_name, scheduledFor, words) => {
     const { status, body } = await post({ scheduledFor });
     expect([status, body._tag]).toEqual([422, 'ValidationError']);
     expect(Object.keys(body.fields)).toEqual(['scheduledFor']);
@@ -190,7 +190,7 @@ describe.each(bothStores)('scheduled sends on %s', (store) => {
       expect(await rowCounts(test.app)).toMatchObject({ messages: 1, deliveries: 1 });
     });
 
-    it('with other content or another time is a 409', async () => {
+    it('with other content or another time answers 409', async () => {
       const time = test.clock.now() + hourMs;
       await post(at(time), { idempotencyKey: 'k' });
       expect((await post(at(time + 1), { idempotencyKey: 'k' })).status).toBe(409);

@@ -1,4 +1,4 @@
-// The end of an attempt, by itself: the data of earlier attempts that a delivery keeps.
+// The end of an attempt alone: the data of earlier attempts that a delivery keeps.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { settleAll } from '../../../src/outbound/queue/settling/settle.ts';

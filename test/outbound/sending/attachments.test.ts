@@ -136,7 +136,7 @@ describe.each(stores)('attachments on %s', (store) => {
     expect(accepted.status).toBe(201);
   });
 
-  it('beyond the largest body are a 413', async () => {
+  it('beyond the largest body answer 413', async () => {
     const { status, body } = await post([file({ content: 'A'.repeat(60_000_000) })]);
     expect([status, body]).toEqual([
       413,

@@ -91,7 +91,7 @@ describe.each(stores)('batches on %s', (store) => {
     expect((await rowCounts(test.app)).messages).toBe(1);
   });
 
-  it('are a 422 as a whole when not an array, empty, or over 100 entries', async () => {
+  it('answer 422 as a whole when not an array, empty, or over 100 entries', async () => {
     for (const body of [{}, [], Array.from({ length: 101 }, () => payload())]) {
       const answer = await api.post('/v1/messages/batch', body);
       expect([answer.status, answer.body._tag]).toEqual([422, 'ValidationError']);

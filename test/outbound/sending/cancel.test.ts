@@ -100,7 +100,7 @@ describe.each(bothStores)('cancelling on %s', (store) => {
     ]);
   });
 
-  it('is a 409 for a message that is sent, partly sent, under way or ended', async () => {
+  it('answers 409 for a message that is sent, partly sent, under way or ended', async () => {
     const { app, caller } = test;
     const refused = async (id: string) => {
       const { status, body } = await cancel(id);
@@ -138,7 +138,7 @@ describe.each(bothStores)('cancelling on %s', (store) => {
     expect(shown.deliveries.map((one) => one.status)).toEqual(['pending', 'pending']);
   });
 
-  it('is a 404 for an unknown message and for one of another organization', async () => {
+  it('answers 404 for an unknown message and for one of another organization', async () => {
     expect((await cancel('msg_0000000000000000')).status).toBe(404);
     expect((await cancel('x')).status).toBe(422);
     const id = await schedule();

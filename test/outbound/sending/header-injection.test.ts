@@ -31,7 +31,7 @@ describe.each(stores)('an injection into the header, on %s', (store) => {
   });
 
   it.each(refusedInjections)(
-    'by %s is a 422, and nothing is stored',
+    'by %s answers 422, and nothing is stored',
     async (_what, body, field) => {
       const answer = await api.post('/v1/messages', body, { headers: { 'idempotency-key': 'k' } });
       expect(answer.status).toBe(422);

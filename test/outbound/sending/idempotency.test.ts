@@ -127,7 +127,7 @@ describe.each(bothStores)('idempotent sends on %s', (store) => {
   });
 
   describe('rule 6: the same key with other content', () => {
-    it('is a 409 for any difference, and leaves nothing', async () => {
+    it('answers 409 for any difference, and leaves nothing', async () => {
       await send(api, payload(), keyed('k'));
       for (const [what, body] of [
         ['another subject', payload({ subject: 'Other' })],
@@ -141,14 +141,14 @@ describe.each(bothStores)('idempotent sends on %s', (store) => {
       }
     });
 
-    it('is a 409 for all but the first of concurrent requests', async () => {
+    it('answers 409 for all but the first of concurrent requests', async () => {
       const bodies = ['A', 'B', 'C'].map((subject) => payload({ subject }));
       const answers = await Promise.all(bodies.map((body) => post(body, 'k')));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
       expect(await rowCounts(test.app)).toEqual(oneClaimedMessage);
     });
 
-    it('is a 409 too for concurrent requests to two daemons', async () => {
+    it('answers 409 too for concurrent requests to two daemons', async () => {
       const other = httpApi({ app: await test.another(), apiKey: test.apiKey });
       const answers = await Promise.all([
         post(payload({ subject: 'A' }), 'k'),
@@ -159,7 +159,7 @@ describe.each(bothStores)('idempotent sends on %s', (store) => {
       await other.close();
     });
 
-    it('is a 409 without details after the message was deleted', async () => {
+    it('answers 409 without details after the message was deleted', async () => {
       const { id } = await send(api, payload({ subject: 'Secret' }), keyed('k'));
       await api.delete(`/v1/messages/${id}`);
       const { status, body } = await post(payload({ subject: 'Secret' }), 'k');

@@ -62,7 +62,7 @@ describe.each(stores)('an invalid send on %s', (store) => {
       } as unknown as InvalidSend[2],
     ));
 
-  it('is a 400 for malformed JSON before any field', async () => {
+  it('answers 400 for malformed JSON before any field', async () => {
     const { status, body } = await api.post('/v1/messages', '{"channel":"email"');
     expect([status, body]).toEqual([
       400,
@@ -74,7 +74,7 @@ describe.each(stores)('an invalid send on %s', (store) => {
     expect(await rowCounts(test.app)).toEqual(noRows);
   });
 
-  it('is a 400 without a body', async () => {
+  it('answers 400 without a body', async () => {
     const { status, body } = await api.request('POST', '/v1/messages');
     expect([status, body]).toEqual([
       400,
@@ -82,7 +82,7 @@ describe.each(stores)('an invalid send on %s', (store) => {
     ]);
   });
 
-  it('is a 422 with a query, which would have no effect', async () => {
+  it('answers 422 with a query, which would have no effect', async () => {
     const { status, body } = await api.post('/v1/messages?dryRun=true', payload());
     expect([status, body]).toEqual([
       422,

@@ -244,7 +244,7 @@ describe.each(bothStores)('sending on %s', (store) => {
       });
     });
 
-    it('of an unverified domain is a 403 with the remedy, until it is verified', async () => {
+    it('of an unverified domain answers 403 with the remedy, until it is verified', async () => {
       const domain = await addDomain(test.app, test.caller, {
         domain: 'acme.example',
         dkim: 'ed25519',
@@ -263,7 +263,7 @@ describe.each(bothStores)('sending on %s', (store) => {
       expect((await post(body)).status).toBe(201);
     });
 
-    it('of another organization is a 403, as is a missing one without a default sender', async () => {
+    it('of another organization answers 403, as does a missing one without a default sender', async () => {
       const other = api.as((await otherOrganization(test.app)).apiKey);
       const foreign = { from: { email: 'hello@sandbox.test' }, advice: /svc domains add sandbox/ };
       for (const { from, advice } of [foreign, { from: undefined, advice: /svc senders create/ }]) {
@@ -284,7 +284,7 @@ describe.each(bothStores)('sending on %s', (store) => {
     const conversationId = 'conv_0123456789abcdefghjk';
     const inReplyToMessageId = 'msg_0123456789abcdefghjk';
 
-    it('is a 404 for every kind, and nothing is stored', async () => {
+    it('answers 404 for every kind, and nothing is stored', async () => {
       for (const [what, body, resource, id] of [
         ['a template by id', payload({ ...inline, templateId }), 'template', templateId],
         ['a template by slug', payload({ ...inline, templateSlug: 'hi' }), 'template', 'hi'],
@@ -316,7 +316,7 @@ describe.each(bothStores)('sending on %s', (store) => {
       }
     });
 
-    it('is a 404 for a parent of another organization', async () => {
+    it('answers 404 for a parent of another organization', async () => {
       const { id } = await send(api);
       const other = await otherOrganization(test.app);
       const body = payload({ inReplyToMessageId: id });

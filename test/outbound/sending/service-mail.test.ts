@@ -126,7 +126,7 @@ describe.each(stores)('mail of the service, on %s', (store) => {
     expect(items.map(({ email }) => email)).toEqual([`hello@${tenant}`]);
   });
 
-  it('takes the quota of the organization that asks, and a sender beyond it is a 402', async () => {
+  it('takes the quota of the organization that asks, and a sender beyond it answers 402', async () => {
     const own = { ...test, caller: acme };
     await useToday(own, 99);
     expect(await tagOf(prove(key()))).toBeNull();

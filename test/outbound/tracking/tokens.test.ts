@@ -1,5 +1,5 @@
-// A foreign token is a 404: forged, cut, used elsewhere, of another installation or organization.
-// It neither counts nor redirects.
+// A foreign token answers 404: forged, cut, used elsewhere, of another installation or
+// organization. It neither counts nor redirects.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
 import { readToken, tokensOf } from '../../../src/outbound/tracking/tokens.ts';

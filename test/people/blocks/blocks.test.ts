@@ -36,7 +36,7 @@ describe.each(bothStores)('blocks on %s', (store) => {
     expect([shown.status, shown.body]).toEqual([200, made.body]);
   });
 
-  it('exist once per address in any letter case: a second is a 409 that names the first', async () => {
+  it('exist once per address in any letter case: a second answers 409 that names the first', async () => {
     const { id } = await add('ada@example.com', 'complaint');
     const again = await api.post(path, { address: 'ADA@Example.COM' });
     expect([again.status, again.body]).toEqual([

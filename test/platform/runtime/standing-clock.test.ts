@@ -56,7 +56,7 @@ describe('a standing clock', () => {
     expect(clock.elapsed() - elapsed).toBeGreaterThanOrEqual(500_000);
   });
 
-  it('settles work that other work made, at the same time, before it goes on', async () => {
+  it('settles work that other work made, at the same time, before it continues', async () => {
     const clock = new StandingClock(start);
     const second = workAt(clock, []);
     workAt(clock, [start + 10, start + 20], (at) => second.due.push(at));

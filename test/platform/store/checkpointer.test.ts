@@ -31,7 +31,7 @@ describe('Checkpointer', () => {
   const logPages = () =>
     (database.prepare('pragma wal_checkpoint(NOOP)').get() as { log: number }).log;
 
-  it('restarts the log while writes go on, and loses none of them', async () => {
+  it('restarts the log while writes continue, and loses none of them', async () => {
     const checkpoints = new Checkpointer(file, database);
     const insert = database.prepare('insert into pages (text) values (?)');
     const addOne = database.transaction(() => {

@@ -251,7 +251,7 @@ describe('an error of the server', () => {
     expect(error).toBeInstanceOf(TypeError);
   });
 
-  it('in a statement undoes a transaction that goes on', async () => {
+  it('in a statement undoes a transaction that continues', async () => {
     const error = await refusalOf(
       store.write(async (trx) => {
         await touch(trx, 'a', 'x');

@@ -239,7 +239,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(runs).toBe(1);
   });
 
-  it('reports a transaction that never began to all its items, and goes on with the next one', async () => {
+  it('reports a transaction that never began to all its items, and continues with the next one', async () => {
     let isFull = true;
     const refusing: Store['write'] = async (work, durability) => {
       if (isFull) throw new CapacityError('The store cannot write now', 1);
@@ -257,7 +257,7 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
   });
 });
 
-it('goes on with a write on sqlite ahead of steps of other organizations', async () => {
+it('continues with a write on sqlite ahead of steps of other organizations', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-store-'));
   const store = await openStore({ url: 'sqlite:svc.db' }, dataDir, systemClock);
   const order: string[] = [];

@@ -158,7 +158,7 @@ describe('an interrupted copy to PostgreSQL', () => {
       if (done >= after) throw new Error('interrupted');
     });
 
-  it('is refused as a store, and goes on where it was', async () => {
+  it('is refused as a store, and continues where it was', async () => {
     const tables = 20;
     await expect(interrupt(file, tables)).rejects.toThrow('interrupted');
     await expect(openStore(schema, directory, systemClock)).rejects.toThrow(

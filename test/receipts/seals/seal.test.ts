@@ -106,38 +106,41 @@ describe.each(bothStores)('the seal of a log on %s', (store) => {
   it.each([
     ['a minute', 60_000],
     ['120 days', 120 * 86_400_000],
-  ])('goes on after a clock that ran %s ahead, in this process and the next', async (_name, ms) => {
-    const { clock } = test;
-    const right = clock.now();
-    await steps(200);
-    clock.set(right + ms);
-    await steps(300);
-    await sealLog(test.app, ours());
-    clock.set(right);
-    const next = await test.another();
-    for (const app of [test.app, next]) {
-      await steps(100, app);
-      await sealLog(app, ours());
-    }
-    const rows = await selectLogBetween(
-      next.store.db,
-      ours(),
-      { after: '', before: idAfterAll },
-      1_000,
-      4_194_304,
-    );
-    const tree = await sealLog(next, ours());
-    const proofs = tree ? await proveEvents(next, tree, rows) : [];
-    expect(tree?.size).toBe(rows.length);
-    expect(new Set(proofs.map((proof) => proof?.index)).size).toBe(rows.length);
-    expect(await verifyLog(next, ours())).toMatchObject({
-      ...{ sound: rows.length, changed: [], deleted: 0, unsealed: 0, problems: [] },
-    });
-    clock.set(right + ms);
-    await steps(1);
-    await sealLog(test.app, ours());
-    expect(await verifyLog(next, ours())).toMatchObject({ sound: rows.length + 1, changed: [] });
-  });
+  ])(
+    'continues after a clock that ran %s ahead, in this process and the next',
+    async (_name, ms) => {
+      const { clock } = test;
+      const right = clock.now();
+      await steps(200);
+      clock.set(right + ms);
+      await steps(300);
+      await sealLog(test.app, ours());
+      clock.set(right);
+      const next = await test.another();
+      for (const app of [test.app, next]) {
+        await steps(100, app);
+        await sealLog(app, ours());
+      }
+      const rows = await selectLogBetween(
+        next.store.db,
+        ours(),
+        { after: '', before: idAfterAll },
+        1_000,
+        4_194_304,
+      );
+      const tree = await sealLog(next, ours());
+      const proofs = tree ? await proveEvents(next, tree, rows) : [];
+      expect(tree?.size).toBe(rows.length);
+      expect(new Set(proofs.map((proof) => proof?.index)).size).toBe(rows.length);
+      expect(await verifyLog(next, ours())).toMatchObject({
+        ...{ sound: rows.length, changed: [], deleted: 0, unsealed: 0, problems: [] },
+      });
+      clock.set(right + ms);
+      await steps(1);
+      await sealLog(test.app, ours());
+      expect(await verifyLog(next, ours())).toMatchObject({ sound: rows.length + 1, changed: [] });
+    },
+  );
 
   it('keeps the hashes of deleted events', async () => {
     await steps(10);

@@ -104,7 +104,7 @@ describe('the sealer', () => {
     expect(await sealedCount()).toBe(0);
   });
 
-  it('goes on after an error', async () => {
+  it('continues after an error', async () => {
     const { store } = test.app;
     const { write } = store;
     await steps(3);

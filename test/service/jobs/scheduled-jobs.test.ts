@@ -194,7 +194,7 @@ describe('the lease of a tick', () => {
     expect(await runTick(app, job, { holder: 'b', signal: never })).toBe(false);
   });
 
-  it('is extended while the run goes on, and the late end of a holder changes nothing', async () => {
+  it('is extended while the run continues, and the late end of a holder changes nothing', async () => {
     test = await testApp({ store: 'postgres' });
     const { app, clock, another } = test;
     await app.store.write((trx) =>

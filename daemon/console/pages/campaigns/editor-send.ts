@@ -110,7 +110,7 @@ export function sendPart(asked: Asked, look: Look, at?: string): Part {
       <form method="get" class="fields" action=${`/console/campaigns/${campaign.id}#send`}>
         <label class="field"><span>Start (${asked.timezone})</span> <input type="datetime-local" name="at" value=${typed} /> <small>Empty: now</small></label>
         <div class="row"><button class="btn">Count again</button></div></form>
-      <p class="soft">Whoever joins until then gets it too. If too much of it bounces, sending stops by itself.</p>
+      <p class="soft">Whoever joins until then gets it too. If too much of it bounces, sending stops on its own.</p>
     </div><div class="in sum" role="status"><p class="big">${headline(estimate, when)}</p>
       <p>${start} ${limitedBy !== null && html`<span class="soft">${limits[limitedBy]}</span>`}</p>
       ${isOffered && starting(asked, look, at)}

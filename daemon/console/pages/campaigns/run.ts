@@ -50,7 +50,7 @@ function resuming(asked: Asked, { status }: RunSummary): Part {
   if (!stopped.has(status) || !asked.may('campaigns:run')) return null;
   const isRequired = status === 'held';
   const note = field({ name: 'note', label: 'Findings of the review', isRequired });
-  return card('Let it go on', form(asked, 'resume', 'Resume', note));
+  return card('Resume the run', form(asked, 'resume', 'Resume', note));
 }
 
 const queuedStatuses = ['pending', 'processing'] as const;
@@ -251,7 +251,7 @@ async function show(asked: Asked): Promise<View> {
   };
 }
 
-const words = { pause: 'Paused.', resume: 'It goes on.', cancel: 'The run is cancelled.' };
+const words = { pause: 'Paused.', resume: 'It continues.', cancel: 'The run is cancelled.' };
 
 const move = (verb: 'pause' | 'resume' | 'cancel'): Action => ({
   needs: 'campaigns:run',

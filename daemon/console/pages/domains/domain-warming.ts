@@ -112,6 +112,6 @@ export const warmingActions: Readonly<Record<string, Action>> = {
     }),
   }),
   pauseWarming: move(warmingRoutes.pause, 'The plan is paused.', 'resumeWarming'),
-  resumeWarming: move(warmingRoutes.resume, 'The plan goes on.', 'pauseWarming'),
+  resumeWarming: move(warmingRoutes.resume, 'The plan continues.', 'pauseWarming'),
   stopWarming: move(warmingRoutes.cancel, 'The plan has ended.'),
 };

@@ -52,8 +52,8 @@ export function whyWaiting(
 
 const goesOn: Readonly<Record<string, string>> = {
   'domain-health': 'It leaves once the domain may send again.',
-  'tenant-health': 'It leaves once sending goes on.',
-  'campaign-paused': 'It leaves once the run goes on.',
+  'tenant-health': 'It leaves once sending continues.',
+  'campaign-paused': 'It leaves once the run continues.',
 };
 
 function waiting({ sent, one, way, when }: Fate): Verdict {

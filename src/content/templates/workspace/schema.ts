@@ -11,7 +11,7 @@ const longestCursor = 200;
 const expectedRevision = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, 'is not a revision: send `revision` of the workspace')
-  .meta({ description: 'Revision that the caller read; another one is a 409' });
+  .meta({ description: 'Revision that the caller read; another one gets a 409' });
 
 const idempotencyKey = z
   .string()

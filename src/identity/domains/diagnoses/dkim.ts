@@ -26,7 +26,7 @@ const quoted: Diagnosis = {
     return {
       code: 'quoted',
       error: 'the value has quotes, backslashes or the word TXT in it',
-      remedy: 'Paste the value alone, as it is shown here: your provider adds quotes by itself.',
+      remedy: 'Paste the value alone, as it is shown here: your provider adds the quotes.',
     };
   },
 };

@@ -31,7 +31,7 @@ create table root_keys (
   used_from bigint,
   -- Null for the key in force.
   replaced_at bigint,
-  -- Time at which every encrypted row had this key. Null while a rotation goes on.
+  -- Time at which every encrypted row had this key. Null during a rotation.
   rows_done_at bigint
 ) ${clustered};
 

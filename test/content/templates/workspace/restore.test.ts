@@ -90,7 +90,7 @@ describe.each(stores)('a restore on %s', (store) => {
     expect((await show()).files['body.html']).toBe('<p>third</p>');
   });
 
-  it('with the key of another restore is a 409', async () => {
+  it('with the key of another restore answers 409', async () => {
     await restore(input(first));
     expect(await restore(input(second))).toMatchObject({
       status: 409,
@@ -98,22 +98,22 @@ describe.each(stores)('a restore on %s', (store) => {
     });
   });
 
-  it('at a stale revision is a 409', async () => {
+  it('at a stale revision answers 409', async () => {
     const stale = await restore({ ...input(first), expectedRevision: '3' });
     expect(stale).toMatchObject({ status: 409, body: { resource: 'workspace' } });
     expect((await show()).workspace.overlay).toEqual({});
   });
 
-  it('of an unknown commit is a 404', async () => {
+  it('of an unknown commit answers 404', async () => {
     expect(await restore(input('0'.repeat(40)))).toMatchObject({ status: 404 });
   });
 
-  it('of an unknown commit is a 404 before a stale revision is a 409', async () => {
+  it('of an unknown commit answers 404 before a stale revision answers 409', async () => {
     const both = { ...input('0'.repeat(40)), expectedRevision: '3' };
     expect(await restore(both)).toMatchObject({ status: 404 });
   });
 
-  it('of a commit of another template is a 404', async () => {
+  it('of a commit of another template answers 404', async () => {
     const other = await makeTemplate(test.app, test.caller, filesOf('other'));
     const commit = await saveBody(test.app, test.caller, other, 'other again');
     expect(await restore(input(commit))).toMatchObject({
@@ -126,7 +126,7 @@ describe.each(stores)('a restore on %s', (store) => {
     ['expectedRevision', { commit: 'a'.repeat(40), idempotencyKey: 'k' }],
     ['commit', { expectedRevision: '4', commit: 'A'.repeat(40), idempotencyKey: 'k' }],
     ['idempotencyKey', { expectedRevision: '4', commit: 'a'.repeat(40), idempotencyKey: '' }],
-  ])('without a valid %s is a 422', async (field, body) => {
+  ])('without a valid %s answers 422', async (field, body) => {
     const answer = await restore(body);
     expect(answer.status).toBe(422);
     expect(Object.keys((answer.body as { fields?: object }).fields ?? {})).toEqual([field]);

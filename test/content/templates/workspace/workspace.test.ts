@@ -231,7 +231,7 @@ describe.each(stores)('the workspace of a template on %s', (store) => {
     ]);
   });
 
-  it('is a 404 in another organization', async () => {
+  it('answers 404 in another organization', async () => {
     const { id: other } = await createOrganization(test.app, { name: 'other', plan: 'free' });
     const foreign = await makeTemplate(test.app, operatorOf(other));
     expect(await api.get(`/v1/templates/${foreign}/workspace`)).toMatchObject({ status: 404 });

@@ -86,7 +86,7 @@ describe.each(stores)('an invitation, on %s', (store) => {
     },
   );
 
-  it('to an address of this service, or of the domain of another organization, is a 422', async () => {
+  it('to an address of this service, or of the domain of another organization, answers 422', async () => {
     expect(await fieldsOf(invite(world, { email: 'ada@sandbox.test' }))).toEqual(['email']);
     const { id } = await createOrganization(world.app, { name: 'other', plan: 'free' });
     await ownDomain(world.app, operatorOf(id), 'gmail.example');
@@ -110,7 +110,7 @@ it.each<[ConfigInput, string]>([
   [{ http: { publicUrl: null } }, 'http.publicUrl'],
   [{ console: { enabled: false } }, 'console.enabled'],
   [{ console: { signIn: { from: 'x@elsewhere.example' } } }, 'console.signIn.from'],
-])('with %j is a 422 on %s', async (config, field) => {
+])('with %j answers 422 on %s', async (config, field) => {
   const world = await peopleWorld('sqlite', config);
   expect(await fieldsOf(invite(world))).toEqual([field]);
   await world.close();

@@ -1,5 +1,5 @@
-// The deadline of jobs in workers counts CPU time: a starved job goes on, a job that spins or waits
-// does not.
+// The deadline of jobs in workers counts CPU time: a starved job continues, a job that spins or
+// waits does not.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ describe.skipIf(!hasThreads)('the watch of a worker', () => {
     expect(took).toBeLessThan(deadlineMs * 10);
   });
 
-  it('lets a job that gets no CPU go on, to ten times its deadline', async () => {
+  it('lets a job that gets no CPU continue, to ten times its deadline', async () => {
     expect(await overdueAfter(await workerAt('wait'))).toBeGreaterThan(deadlineMs * 9.9);
   });
 
