@@ -3110,7 +3110,7 @@ export type CampaignRunSummary = {
   /** Time of the last change */
   updatedAt: string;
 };
-/** A contact that a run has judged */
+/** A contact that a run has checked */
 export type RunRecipient = {
   /** Id of the contact */
   contactId: string;
@@ -3137,7 +3137,7 @@ export type RunRecipient = {
   openedAt: string | null;
   /** Time of the first click; null without one */
   clickedAt: string | null;
-  /** Time at which the contact was judged */
+  /** Time at which the contact was checked */
   createdAt: string;
 };
 /** A program that organizations can install */
@@ -8266,7 +8266,7 @@ export class Svc {
       query?: CampaignsEstimateQuery,
       options?: RequestOptions,
     ): Promise<CampaignEstimate>;
-    /** Show the mail of a campaign as a contact would get it. Without the links of its recipient. Stores nothing. Permission: `campaigns:read`. */
+    /** Show the mail of a campaign as a contact would get it. Leaves out links of the recipient, such as the link to unsubscribe. Stores nothing. Permission: `campaigns:read`. */
     render(
       id: string,
       body: {
@@ -8279,7 +8279,7 @@ export class Svc {
     test(
       id: string,
       body: {
-        /** Address; one of a contact gets its values */
+        /** Address; a contact with this address fills the mail */
         to: Array<string>;
       },
       options?: KeyedOptions,
@@ -8310,7 +8310,7 @@ export class Svc {
     }>;
     /** Show a run with its counts and its snapshots. Permission: `campaigns:read`. */
     getRun(id: string, runId: string, options?: RequestOptions): Promise<CampaignRun>;
-    /** Pause a running run, or the queued mail of a completed run. What is queued waits too (`waitReason: campaign-paused`). A completed run without queued mail gets a 409. Permission: `campaigns:run`. */
+    /** Pause a running run, or the queued mail of a completed run. Queued mail waits too (`waitReason: campaign-paused`). A completed run without queued mail gets a 409. Permission: `campaigns:run`. */
     pauseRun(
       id: string,
       runId: string,
@@ -8330,7 +8330,7 @@ export class Svc {
       },
       options?: KeyedOptions,
     ): Promise<CampaignRun>;
-    /** End a run for good. What has not left is cancelled; what has left stays. A completed run can be cancelled while mail of it is queued; its counts stay. Permission: `campaigns:run`. */
+    /** End a run for good. Cancels all mail that has not left. A completed run can be cancelled while mail of the run is queued; the counts of the run stay. Permission: `campaigns:run`. */
     cancelRun(
       id: string,
       runId: string,
@@ -8350,7 +8350,7 @@ export class Svc {
       },
       options?: KeyedOptions,
     ): Promise<CampaignRun>;
-    /** List the contacts that a run has judged, by contact id. Permission: `campaigns:read`. */
+    /** List the contacts that a run has checked, by contact id. Permission: `campaigns:read`. */
     listRunRecipients(
       id: string,
       runId: string,
@@ -8856,7 +8856,7 @@ export class Svc {
           | 'viewer';
         /** Name in this organization */
         name?: string | null;
-        /** Mail the invitation (default: true); without it, the operator gives the link */
+        /** Mail the invitation (default: true); without it, the operator hands over a link */
         mail?: boolean;
       },
       options?: KeyedOptions,
@@ -8879,7 +8879,7 @@ export class Svc {
           | 'analyst'
           | 'sender'
           | 'viewer';
-        /** disabled: signs in to no page of this organization */
+        /** Whether the member may open pages of this organization */
         status?: 'active' | 'disabled';
       },
       options?: RequestOptions,
@@ -8903,7 +8903,7 @@ export class Svc {
     /** Reapply for the email onboarding review. An owner or admin can reapply after a rejection: the review is pending again, with the next generation. `expectedGeneration` is the `onboarding.generation` that was read; a 409 means that the generation has changed, or that the organization is not rejected. Permission: `organization:write`. */
     reapplyForOnboardingReview(
       body: {
-        /** Generation of the onboarding; another one is a conflict */
+        /** Generation of the application; any other generation is a conflict */
         expectedGeneration: number;
         /** Note for the reviewer */
         note?: string;

@@ -100,7 +100,8 @@ export const tableFlags = {
   columns: Flags.string({
     description: 'Fields to show, as in --json: id,to.email',
     helpValue: 'FIELD,…',
-    exclusive: ['json'],
+    // Not `exclusive`: the usage line would end in an empty choice after `--wide | --json`.
+    relationships: [{ type: 'none', flags: ['json'] }],
   }),
 };
 

@@ -8,13 +8,13 @@ import {
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
-  description: 'Nothing is sent before svc campaigns run. Flags are laid over --data.',
+  description: 'Nothing is sent before svc campaigns run. Flags override --data.',
   examples: [
     [
       'Create a campaign to a tag',
       'svc campaigns create --name "Spring sale" --subject "Hello {{ contact.firstName }}" --html @spring.html --tag customer --unsubscribe-group usg_06dq2k0qz8h3v5m1r9t4w7xy',
     ],
-    ['Create it from a body of the API', 'svc campaigns create --data @campaign.json'],
+    ['Create it from a file', 'svc campaigns create --data @campaign.json'],
   ],
   flags: campaignFlags,
   more: campaignFrom,

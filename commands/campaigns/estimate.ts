@@ -4,7 +4,8 @@ import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
   summary: 'Count the contacts of a run, show its time and mail',
-  description: 'Counts contacts by fate. The time is that at the pace of plan, quota and warming.',
+  description:
+    'Counts the people who get the mail, and the others by reason. The time follows plan, quota and warming.',
   examples: [
     ['Count the contacts of a run that starts now', 'svc campaigns estimate @last'],
     [

@@ -5,7 +5,7 @@ import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
   description:
-    'What is queued waits too, until the run is resumed. A completed run can be paused while mail ' +
+    'Queued mail waits too, until the run is resumed. A completed run can be paused while mail ' +
     'of it is queued.',
   examples: [['Pause a run', 'svc campaigns pause @last --note "Wrong prices"']],
   args,

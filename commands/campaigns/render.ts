@@ -3,7 +3,6 @@ import { campaignArg as args, campaignMailShown } from '../base/nouns/campaign.t
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  description: 'Without a contact, values of contacts are missing.',
   examples: [
     ['Show it without values of a contact', 'svc campaigns render @last'],
     [

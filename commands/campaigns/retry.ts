@@ -5,7 +5,7 @@ import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
   description:
-    'Reaches those without a message and those whose message failed, with the content of now.',
+    'Reaches contacts without a message, or with a failed one. The content is that of the campaign now.',
   examples: [['Retry a run', 'svc campaigns retry @last']],
   args,
   find,

@@ -25,7 +25,7 @@ export default class CampaignsRun extends BaseCommand {
   static override description =
     'The daemon makes the messages, each contact one at most, at the pace of plan, quota and ' +
     'warming. With --wait the command follows the run and prints a line for each step: exit code ' +
-    '0 once every contact was judged, 8 if the run stops before or the time runs out.';
+    '0 once every contact was checked, 8 if the run stops before or the time runs out.';
 
   static override examples = [
     { description: 'Run the newest campaign', command: 'svc campaigns run @last --wait' },
@@ -51,7 +51,7 @@ export default class CampaignsRun extends BaseCommand {
       description: 'Idempotency key: a repeat with it returns the first run',
     }),
     'only-new': Flags.boolean({ description: 'Leave out contacts of earlier runs' }),
-    wait: Flags.boolean({ description: 'Follow the run until every contact was judged' }),
+    wait: Flags.boolean({ description: 'Follow the run until every contact was checked' }),
     timeout: timeoutFlag('0'),
   };
 

@@ -26,9 +26,9 @@ export default class CampaignsShow extends BaseCommand {
   static override summary = 'Show a campaign and its newest run, or a run';
 
   static override description =
-    'Draws progress and pace of the run, what became of its messages, what it waits for and the ' +
-    'command that helps. On a terminal a run that has not ended is redrawn every second until q ' +
-    'or Ctrl-C; elsewhere it is printed once.';
+    'Draws progress and pace of the run, the results of the messages, the reason of a wait and ' +
+    'the command that helps. On a terminal a run that has not ended is redrawn every second until ' +
+    'q or Ctrl-C; elsewhere it is printed once.';
 
   static override examples = [
     { description: 'Show the newest campaign', command: 'svc campaigns show @last' },

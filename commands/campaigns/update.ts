@@ -10,8 +10,8 @@ import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
   description:
-    'Flags of the content replace the whole content, those of the audience the whole audience. A ' +
-    'run keeps those that it began with.',
+    'Flags of the content replace the whole content, flags of the audience the whole audience. ' +
+    'A run keeps the content and the audience that it began with.',
   examples: [
     ['Rename it', 'svc campaigns update @last --name "Spring sale, second wave"'],
     ['Change its audience', 'svc campaigns update @last --tag customer --exclude-tag vip'],

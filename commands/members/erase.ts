@@ -9,7 +9,7 @@ export default class MembersErase extends BaseCommand {
   static override summary = 'Erase name and address of a deleted member';
 
   static override description =
-    'Takes both out of the audit, of runs, and of all that names the member as the author. The id stays there.';
+    'Takes both out of the audit, runs and all records that name the member as author. The id stays there.';
 
   static override examples = [
     {

@@ -11,7 +11,7 @@ export default class OrgsPause extends BaseCommand {
   static override summary = 'Pause sending for an organization until it is resumed';
 
   static override description =
-    'Every send is refused with a 403 that gives the reason. Mail accepted before waits.';
+    'Every send is refused, with the reason. Mail that was accepted before waits.';
 
   static override examples = [
     {

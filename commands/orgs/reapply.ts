@@ -7,7 +7,7 @@ export default createCommand({
   summary: 'Apply for the onboarding review again after a rejection',
   examples: [
     [
-      'Apply as an owner or admin would by HTTP',
+      'Apply again for an organization',
       'svc orgs reapply --org acme --expected-generation 1 --note "We have a website now"',
     ],
     ['Show the generation and the reason of the rejection', 'svc audit --org acme'],

@@ -37,7 +37,7 @@ export default class OrgsReview extends BaseCommand {
     reject: Flags.boolean({ description: 'Keep it from sending' }),
     note: Flags.string({ description: 'Reason, shown in the audit of the organization' }),
     'expected-generation': Flags.integer({
-      description: 'Generation of the reviewed application; another one is a conflict',
+      description: 'Generation of the reviewed application; any other generation is a conflict',
       helpValue: 'N',
     }),
   };

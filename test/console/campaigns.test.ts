@@ -366,7 +366,7 @@ describe('the recipients of a run', () => {
       expect([query, [reached, blocked].map((id) => body.includes(id))]).toEqual([query, expected]);
     }
     const { body } = await session.get(url);
-    expect(body).toContain('Every contact was judged.');
+    expect(body).toContain('Every contact was checked.');
     expect(body).toMatch(/\/console\/messages\/msg_\w+">The\smail/);
     await own.close();
   });

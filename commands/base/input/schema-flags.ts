@@ -133,7 +133,11 @@ export function agesAllowed(
 ): Interfaces.FlagInput {
   const described = Object.entries(flags).map(([name, flag]) => {
     if (!ages.includes(fields[name] ?? '')) return [name, flag];
-    return [name, { ...flag, description: `${flag.description}, or an age: 90s, 10m, 1h or 7d` }];
+    const { description = '' } = flag;
+    const shown = description.startsWith('The same as ')
+      ? description.replace('as ', 'as --')
+      : `${description}, or an age: 90s, 10m, 1h or 7d`;
+    return [name, { ...flag, description: shown }];
   });
   return Object.fromEntries(described);
 }

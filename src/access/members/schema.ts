@@ -20,7 +20,8 @@ export const createMemberInput = z
     role,
     name: name.nullish(),
     mail: z.boolean().default(true).meta({
-      description: 'Mail the invitation (default: true); without it, the operator gives the link',
+      description:
+        'Mail the invitation (default: true); without it, the operator hands over a link',
     }),
   })
   .meta({ examples: [{ email: 'ann@example.com', role: 'developer', name: 'Ann' }] });
@@ -32,7 +33,7 @@ export const updateMemberInput = z
     status: z
       .enum(['active', 'disabled'], 'must be active or disabled: invite with POST /v1/members')
       .optional()
-      .meta({ description: 'disabled: signs in to no page of this organization' }),
+      .meta({ description: 'Whether the member may open pages of this organization' }),
   })
   .meta({ examples: [{ role: 'admin' }] });
 

@@ -35,7 +35,7 @@ const days = z
 const generation = z
   .int()
   .min(1)
-  .meta({ description: 'Generation of the onboarding; another one is a conflict' });
+  .meta({ description: 'Generation of the application; any other generation is a conflict' });
 /** Keys of the metadata of messages; a term of the index ends the key with "=". */
 const metadataKeys = z
   .array(

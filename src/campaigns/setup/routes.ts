@@ -115,7 +115,8 @@ export const campaignRoutes = {
   render: at.post(`${path}/{id}/render`, {
     name: 'renderCampaign',
     summary: 'Show the mail of a campaign as a contact would get it',
-    description: 'Without the links of its recipient. Stores nothing.',
+    description:
+      'Leaves out links of the recipient, such as the link to unsubscribe. Stores nothing.',
     permission: 'campaigns:read',
     params,
     body: renderCampaignInput,
@@ -178,7 +179,7 @@ export const campaignRunRoutes = {
     name: 'pauseCampaignRun',
     summary: 'Pause a running run, or the queued mail of a completed run',
     description:
-      'What is queued waits too (`waitReason: campaign-paused`). A completed run without queued ' +
+      'Queued mail waits too (`waitReason: campaign-paused`). A completed run without queued ' +
       'mail gets a 409.',
     permission: 'campaigns:run',
     params: runPath,
@@ -208,8 +209,8 @@ export const campaignRunRoutes = {
     name: 'cancelCampaignRun',
     summary: 'End a run for good',
     description:
-      'What has not left is cancelled; what has left stays. A completed run can be cancelled while ' +
-      'mail of it is queued; its counts stay.',
+      'Cancels all mail that has not left. A completed run can be cancelled while mail of the run ' +
+      'is queued; the counts of the run stay.',
     permission: 'campaigns:run',
     params: runPath,
     body: decideRunInput,
@@ -238,7 +239,7 @@ export const campaignRunRoutes = {
   }),
   recipients: atRuns.get(`${onePath}/recipients`, {
     name: 'listCampaignRunRecipients',
-    summary: 'List the contacts that a run has judged, by contact id',
+    summary: 'List the contacts that a run has checked, by contact id',
     params: runPath,
     query: listRecipientsQuery,
     output: recipientPage,

@@ -313,9 +313,9 @@ const recipientOutput = z
       .meta({ description: 'Status of the message now; null without one' }),
     openedAt: time.describe('Time of the first open; null without one'),
     clickedAt: time.describe('Time of the first click; null without one'),
-    createdAt: z.string().describe('Time at which the contact was judged'),
+    createdAt: z.string().describe('Time at which the contact was checked'),
   })
-  .meta({ id: 'RunRecipient', description: 'A contact that a run has judged' });
+  .meta({ id: 'RunRecipient', description: 'A contact that a run has checked' });
 
 export const recipientPage = cursorPageOf(recipientOutput);
 

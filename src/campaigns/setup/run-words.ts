@@ -144,9 +144,9 @@ export function standingOf(run: RunSummary, now: number): RunStanding {
     }
     case 'completed':
       return run.failedCount + run.stats.failed === 0
-        ? { because: 'Every contact was judged.', help: null }
+        ? { because: 'Every contact was checked.', help: null }
         : say(
-            'Every contact was judged. Some messages failed.',
+            'Every contact was checked. Some messages failed.',
             'To try those again',
             'svc campaigns retry {run}',
           );

@@ -93,7 +93,7 @@ export const testCampaignInput = z
       .array(emailAddress)
       .min(1, 'needs at least one address')
       .max(mostTested, `takes at most ${mostTested} addresses`)
-      .meta({ description: 'Address; one of a contact gets its values' }),
+      .meta({ description: 'Address; a contact with this address fills the mail' }),
   })
   .meta({ examples: [{ to: ['inbox@sandbox.test'] }] });
 
