@@ -71,11 +71,12 @@ function methodOf(http, { method, path, body, query, takesKey, pagesBy, answer }
       takesKey && !isDry
         ? (idempotencyKey ?? content?.idempotencyKey ?? crypto.randomUUID())
         : undefined;
+    const isJson = body === 'application/json';
     const headers = {
       ...(key !== undefined && { 'idempotency-key': key }),
-      ...(content !== undefined && { 'content-type': body ?? 'application/json' }),
+      // A Blob of the caller knows its type.
+      ...(content !== undefined && { 'content-type': (!isJson && content.type) || body }),
     };
-    const isJson = body === 'application/json';
     const send = (search) =>
       http.ask(
         {

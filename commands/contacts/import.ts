@@ -1,12 +1,14 @@
 // `svc contacts import`. src/people/imports has the formats and fields of the file.
 import { Args, Flags } from '@oclif/core';
 import type { ImportReport } from '../../src/people/contacts/schema.ts';
-import { BaseCommand } from '../base/command.ts';
+import type { Local, OpenServer } from '../base/asking.ts';
+import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { readFile } from '../base/input/files.ts';
 import { importFlags, runImport } from '../base/nouns/import.ts';
 import { print, writeInterrupted } from '../base/output/output.ts';
 import { startProgress } from '../base/output/progress.ts';
-import { withCaller } from '../base/session.ts';
+import type { importAt } from '../base/remote/contacts.ts';
+import { withSession } from '../base/route.ts';
 import { beforeInterrupt } from '../base/signals.ts';
 
 const rowsPrinted = 10;
@@ -34,6 +36,8 @@ async function reportText(report: ImportReport): Promise<string> {
 }
 
 export default class ContactsImport extends BaseCommand {
+  static override asksServer = true;
+
   static override summary = 'Create and update contacts from a file';
 
   static override description =
@@ -83,37 +87,75 @@ export default class ContactsImport extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ContactsImport);
-    await withCaller(flags, async (app, caller) => {
-      const { importContacts } = await import('../../src/people/imports/contacts.ts');
-      const { askImported } = await import('../../src/consent/opt-in/import.ts');
-      const groupId = flags['require-confirmation'];
-      await runImport(flags, args.file, async (dryRun) => {
-        const progress = await startProgress(flags, 'read');
-        let came = { created: 0, updated: 0 };
-        const forget = beforeInterrupt(() => {
-          progress.stop();
-          const done = `${number(came.created)} created, ${number(came.updated)} updated`;
-          const text = dryRun
-            ? 'nothing was changed'
-            : `${done}. Run the same command again to do the rest`;
-          writeInterrupted(flags, `interrupted: ${text}`, came);
-        });
-        const confirm = groupId === undefined ? undefined : await askImported(app, caller, groupId);
-        const report = await importContacts(app, caller, readFile(args.file, progress), {
-          dryRun,
-          map: flags.map,
-          confirm,
-          onBatch({ created, updated }) {
-            came = { created, updated };
-          },
-        }).finally(() => {
-          forget();
-          progress.stop();
-        });
+    const { map, 'require-confirmation': group } = flags;
+    await withSession(flags, (session) =>
+      runImport(flags, args.file, async (dryRun) => {
+        const report = session.local
+          ? await importHere(session.local, flags, args.file, dryRun)
+          : await importThere(session.server, flags, args.file, {
+              dryRun,
+              map,
+              requireConfirmation: group,
+            });
         await print(flags, report, () => reportText(report));
         const { created, updated, rejected, encoding } = report;
         return { changes: created + updated, rejected, encoding };
-      });
-    });
+      }),
+    );
   }
+}
+
+interface ImportChoice extends CommonFlags {
+  map?: string[] | undefined;
+  'require-confirmation'?: string | undefined;
+}
+
+async function importHere(
+  { app, caller }: Local,
+  flags: ImportChoice,
+  file: string,
+  dryRun: boolean,
+): Promise<ImportReport> {
+  const { importContacts } = await import('../../src/people/imports/contacts.ts');
+  const { askImported } = await import('../../src/consent/opt-in/import.ts');
+  const groupId = flags['require-confirmation'];
+  const progress = await startProgress(flags, 'read');
+  let came = { created: 0, updated: 0 };
+  const forget = beforeInterrupt(() => {
+    progress.stop();
+    const done = `${number(came.created)} created, ${number(came.updated)} updated`;
+    const text = dryRun
+      ? 'nothing was changed'
+      : `${done}. Run the same command again to do the rest`;
+    writeInterrupted(flags, `interrupted: ${text}`, came);
+  });
+  const confirm = groupId === undefined ? undefined : await askImported(app, caller, groupId);
+  return importContacts(app, caller, readFile(file, progress), {
+    dryRun,
+    map: flags.map,
+    confirm,
+    onBatch({ created, updated }) {
+      came = { created, updated };
+    },
+  }).finally(() => {
+    forget();
+    progress.stop();
+  });
+}
+
+async function importThere(
+  server: OpenServer,
+  flags: CommonFlags,
+  file: string,
+  choice: Parameters<typeof importAt>[2],
+): Promise<ImportReport> {
+  const remote = await import('../base/remote/contacts.ts');
+  const progress = await startProgress(flags, 'read');
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of readFile(file, progress)) chunks.push(chunk);
+  } finally {
+    progress.stop();
+  }
+  return remote.importAt(server, Buffer.concat(chunks), choice);
 }

@@ -48,6 +48,7 @@ const words: Readonly<Record<string, string>> = {
       `svc campaigns ${verb} ${run}`,
     ]),
   ),
+  'contacts:import': 'svc contacts import - --dry-run',
   'templates:create': 'svc templates create --from welcome/ --slug welcome',
   'templates:push': 'svc templates push welcome/ --slug welcome',
 };

@@ -114,6 +114,14 @@ const rows: readonly [string, number][] = [
   ['blocks show nobody@example.com', 3],
   ['contacts list', 0],
   ['contacts create ada@simulator.test', 5],
+  ['contacts export', 0],
+  ['contacts export --format ndjson', 0],
+  ['contacts export --json', 0],
+  ['contacts export --format xml', 2],
+  ['contacts export --output people.csv', 0],
+  ['contacts import people.csv --dry-run', 0],
+  ['contacts import people.csv --dry-run --json', 0],
+  ['contacts import missing.csv', 2],
   ['templates show missing', 3],
   ['campaigns show CAMPAIGN', 0],
   ['campaigns run CAMPAIGN --wait', 0],
@@ -130,6 +138,22 @@ describe('on the store and at a server', () => {
       return Object.entries(ids).reduce((text, [name, id]) => text.replace(name, id), word);
     });
     expect((await both(() => words)).code).toBe(code);
+  });
+
+  it.each([
+    ['csv', 'email,firstName\neve@simulator.test,Eve\nnone,Nobody\n'],
+    ['jsonl', '{"email":"eve@simulator.test","profile":{"firstName":"Eve"}}\n{"email":"none"}\n'],
+  ])('svc contacts import reads %s, and names rejected rows', async (ending, text) => {
+    const file = `few.${ending}`;
+    for (const { directory } of [home.cli, laptop]) writeFileSync(join(directory, file), text);
+    const preview = await both(() => ['contacts', 'import', file, '--dry-run']);
+    expect(preview).toMatchObject({ code: 8, stdout: expect.stringMatching(/created|unchanged/) });
+    expect(preview.stdout).toContain('email');
+    const there = await laptop.run(['contacts', 'import', file, '--json']);
+    expect(JSON.parse(there.stdout)).toMatchObject({ dryRun: false, rejected: 1 });
+    expect(await both(() => ['contacts', 'import', file, '--json'])).toMatchObject({ code: 8 });
+    const exported = await both(() => ['contacts', 'export']);
+    expect(exported.stdout).toContain('eve@simulator.test');
   });
 
   it('svc templates push makes, changes and keeps a template, and refuses a second clone', async () => {
