@@ -4533,6 +4533,14 @@ export type MailboxesListEventsQuery = {
   cursor?: string;
 };
 export type DraftsListQuery = {
+  /** Only drafts created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only drafts created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Items per page, at most 100 */
   limit?: number;
   /** `nextCursor` of the page before */
@@ -4549,6 +4557,14 @@ export type MailboxesGetActivityQuery = {
   until?: string | Date;
 };
 export type MailboxesListActionsQuery = {
+  /** Only actions created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only actions created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Only actions in this state */
   state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
   /** Only actions of this type */
@@ -4561,6 +4577,14 @@ export type MailboxesListActionsQuery = {
   cursor?: string;
 };
 export type MailboxActionsListAllQuery = {
+  /** Only actions created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only actions created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Only actions in this state */
   state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
   /** Only actions of this type */
@@ -4617,12 +4641,28 @@ export type ThreadsListMessagesQuery = {
   limit?: number;
   /** `nextCursor` of the page before */
   cursor?: string;
+  /** Only messages from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only messages before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type ThreadsListNotesQuery = {
   /** Items per page, at most 100 */
   limit?: number;
   /** `nextCursor` of the page before */
   cursor?: string;
+  /** Only notes created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only notes created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type SavedRepliesListQuery = {
   /** Page number, from 1 */
@@ -4685,6 +4725,14 @@ export type BlocksListQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only blocks created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only blocks created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Only blocks with this reason */
   reason?: 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
   /** Only blocks of this address, in any case of letters */
@@ -4707,6 +4755,14 @@ export type UnsubscribeGroupsListQuery = {
 export type UnsubscribeGroupsListMembersQuery = {
   /** Only members in this state */
   status?: 'pending' | 'confirmed';
+  /** Only members added from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only members added before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Items per page, at most 100 */
   limit?: number;
   /** `nextCursor` of the page before, with the same filters */
@@ -4753,6 +4809,14 @@ export type TemplatesListVersionsQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only versions published from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only versions published before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type TemplatesListHistoryQuery = {
   /** Items per page, at most 100 */
@@ -4899,6 +4963,14 @@ export type CampaignsListRunsQuery = {
   until?: string | Date;
 };
 export type CampaignsListRunRecipientsQuery = {
+  /** Only contacts judged from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only contacts judged before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Only contacts with this outcome */
   outcome?: 'dispatched' | 'failed' | 'skipped';
   /** Only contacts that failed or were skipped for this reason */
@@ -4939,12 +5011,28 @@ export type ExtensionsListVersionsQuery = {
   limit?: number;
   /** `nextCursor` of the page before, with the same filters */
   cursor?: string;
+  /** Only versions published from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only versions published before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type ExtensionInstallationsListQuery = {
   /** Only installations with this status */
   status?: 'active' | 'failing' | 'disabled';
   /** Only those of this extension */
   extensionId?: string;
+  /** Only installations made from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only installations made before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
   /** Items per page, at most 100 */
   limit?: number;
   /** `nextCursor` of the page before, with the same filters */
@@ -4955,6 +5043,14 @@ export type ExtensionInstallationsListInstallationVersionChangesQuery = {
   limit?: number;
   /** `nextCursor` of the page before, with the same filters */
   cursor?: string;
+  /** Only changes from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only changes before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
 };
 export type EventsListQuery = {
   /** Only events of these kinds, such as `message.*,domain.failed` */

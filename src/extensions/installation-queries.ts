@@ -1,4 +1,5 @@
 // All SQL on installations and their changes of version. Rows only, no decisions.
+import type { RawBuilder, SqlBool } from 'kysely';
 import type { SendMode } from '../core/api/route.ts';
 import { type Db, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';
@@ -85,13 +86,14 @@ export const isInstalled = own.first(
 interface Filter {
   status?: InstallationStatus | undefined;
   extensionId?: string | undefined;
+  within?: RawBuilder<SqlBool> | undefined;
 }
 
 /** Returns installations of an organization before `before`, newest first. */
 export function selectInstallations(
   db: Db,
   organizationId: string,
-  { status, extensionId }: Filter,
+  { status, extensionId, within }: Filter,
   before: string | undefined,
   limit: number,
 ): Promise<InstallationRow[]> {
@@ -101,10 +103,17 @@ export function selectInstallations(
     .where('organization_id', '=', organizationId)
     .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'active'))
     .$if(extensionId !== undefined, (query) => query.where('extension_id', '=', extensionId ?? ''))
+    .$call((query) => (within ? query.where(within) : query))
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();
+}
+
+interface ChangesPage {
+  before: string | undefined;
+  from: number | undefined;
+  to: number | undefined;
 }
 
 /**
@@ -115,7 +124,7 @@ export function selectVersionChanges(
   db: Db,
   organizationId: string,
   installationId: string,
-  before: string | undefined,
+  { before, from, to }: ChangesPage,
   limit: number,
 ): Promise<VersionChangeRow[]> {
   return tables<InstallationTables>(db)
@@ -124,6 +133,8 @@ export function selectVersionChanges(
     .where('organization_id', '=', organizationId)
     .where('installation_id', '=', installationId)
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(from !== undefined, (query) => query.where('changed_at', '>=', from ?? 0))
+    .$if(to !== undefined, (query) => query.where('changed_at', '<', to ?? 0))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();

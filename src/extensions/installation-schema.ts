@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { noun } from '../core/api/noun.ts';
 import { cursorPageOf, cursorQuery } from '../core/api/pagination.ts';
-import { idOf } from '../core/api/resource-schema.ts';
+import { idOf, timeRange } from '../core/api/resource-schema.ts';
 import { sendModes } from '../core/api/route.ts';
 import { installationStatuses } from './installation-queries.ts';
 import {
@@ -55,6 +55,7 @@ export const listInstallationsQuery = z.strictObject({
     description: 'Only installations with this status',
   }),
   extensionId: extensionId.optional().meta({ description: 'Only those of this extension' }),
+  ...timeRange('installations made'),
   ...cursorQuery,
 });
 
@@ -219,7 +220,10 @@ export const versionChangeOutput = z
 
 export const versionChangePage = cursorPageOf(versionChangeOutput);
 
-export const listVersionChangesQuery = z.strictObject(cursorQuery);
+export const listVersionChangesQuery = z.strictObject({
+  ...cursorQuery,
+  ...timeRange('changes'),
+});
 
 export const upgradeOutput = z
   .object({

@@ -12,6 +12,7 @@
 //   any        upgrade (upgrade.ts)                         the same   new version, new grants
 //   any        rotate-credentials                           the same   new key and secret
 //   any        uninstall (installation-routes.ts)           (none)     open proposals expire
+
 import { keysChanged } from '../access/keys/changes.ts';
 import { areNoLooser } from '../access/keys/constraints.ts';
 import {
@@ -38,6 +39,8 @@ import {
   ValidationError,
 } from '../platform/errors.ts';
 import { type Db, fromJson } from '../platform/store/db.ts';
+import { createdWithin } from '../platform/store/rows/rows.ts';
+import { boundsOf as timeBoundsOf } from '../platform/store/rows/time-range.ts';
 import {
   changeInstallationEndpoint,
   checkInstallationUrl,
@@ -271,13 +274,14 @@ export async function install(app: App, caller: Caller, input: Install): Promise
 export async function listInstallations(
   app: App,
   caller: Caller,
-  { status, extensionId, limit, cursor }: ListInstallations,
+  { status, extensionId, limit, cursor, ...times }: ListInstallations,
 ): Promise<CursorPage<Installation>> {
   const { organizationId } = caller;
   const { db } = app.store;
-  const scope = ['extension-installations', organizationId, status, extensionId];
+  const { from, to } = timeBoundsOf(times);
+  const scope = ['extension-installations', organizationId, status, extensionId, from, to];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
-  const filter = { status, extensionId };
+  const filter = { status, extensionId, within: createdWithin(times) };
   const rows = await queries.selectInstallations(db, organizationId, filter, before, limit + 1);
   const { shown, nextCursor } = cutPage(scope, rows, limit, positionOfId);
   const items = await presentInstallations(db, shown);

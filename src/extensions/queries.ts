@@ -184,7 +184,7 @@ export async function countVersions(db: Db, extensionId: string): Promise<number
 export function selectVersions(
   db: Db,
   extensionId: string,
-  before: string | undefined,
+  { before, from, to }: Listing,
   limit: number,
 ): Promise<ListedVersionRow[]> {
   return tables<ExtensionTables>(db)
@@ -192,6 +192,8 @@ export function selectVersions(
     .select(listed)
     .where('extension_id', '=', extensionId)
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(from !== undefined, (query) => query.where('created_at', '>=', from ?? 0))
+    .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? 0))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();

@@ -191,7 +191,10 @@ export const versionOutput = z
 
 export const versionPage = cursorPageOf(listedVersionOutput);
 
-export const listVersionsQuery = z.strictObject(cursorQuery);
+export const listVersionsQuery = z.strictObject({
+  ...cursorQuery,
+  ...timeRange('versions published'),
+});
 
 export const extensionId = idOf(extensionNoun, 'is not an extension id');
 

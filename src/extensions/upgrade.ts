@@ -2,6 +2,7 @@
 // the new grants. Checks run in this order: person, installation, version, grants. Credentials,
 // owner, scope, send mode, status and waiting posts stay. Only posts of events that are no longer
 // granted are dropped.
+
 import { keysChanged } from '../access/keys/changes.ts';
 import {
   changeInstallationKey,
@@ -17,6 +18,7 @@ import { authorOf } from '../inbox/threads/authors.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../platform/errors.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../platform/store/db.ts';
+import { boundsOf } from '../platform/store/rows/time-range.ts';
 import {
   changeInstallationEndpoint,
   endpointsChanged,
@@ -220,12 +222,19 @@ export async function listVersionChanges(
   app: App,
   { organizationId }: Caller,
   id: string,
-  { limit, cursor }: ListVersionChanges,
+  { limit, cursor, ...times }: ListVersionChanges,
 ): Promise<CursorPage<VersionChange>> {
   const { db } = app.store;
-  const scope = ['installation-version-changes', id];
+  const { from, to } = boundsOf(times);
+  const scope = ['installation-version-changes', id, from, to];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
-  const rows = await queries.selectVersionChanges(db, organizationId, id, before, limit + 1);
+  const rows = await queries.selectVersionChanges(
+    db,
+    organizationId,
+    id,
+    { before, from, to },
+    limit + 1,
+  );
   const isKnown =
     rows.length > 0 || (await queries.installations.find(db, organizationId, id)) !== undefined;
   if (!isKnown) throw new ResourceNotFoundError(installationNoun.name, id);

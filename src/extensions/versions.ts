@@ -15,6 +15,7 @@ import { record } from '../history/events/record.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../platform/errors.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../platform/store/db.ts';
+import { boundsOf } from '../platform/store/rows/time-range.ts';
 import { getVisible, lockOwn } from './extensions.ts';
 import * as queries from './queries.ts';
 import {
@@ -115,13 +116,14 @@ export async function listVersions(
   app: App,
   { organizationId }: Caller,
   extensionId: string,
-  { limit, cursor }: ListVersions,
+  { limit, cursor, ...times }: ListVersions,
 ): Promise<CursorPage<ListedVersion>> {
   const { db } = app.store;
   const extension = await getVisible(db, organizationId, extensionId);
-  const scope = ['extension-versions', extensionId];
+  const { from, to } = boundsOf(times);
+  const scope = ['extension-versions', extensionId, from, to];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
-  const rows = await queries.selectVersions(db, extensionId, before, limit + 1);
+  const rows = await queries.selectVersions(db, extensionId, { before, from, to }, limit + 1);
   const { shown, nextCursor } = cutPage(scope, rows, limit, positionOfId);
   return { items: shown.map((row) => presentListed(row, extension)), nextCursor };
 }

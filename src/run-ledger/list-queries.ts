@@ -60,6 +60,7 @@ export interface RecipientFilter {
   outcome: RunOutcome | undefined;
   reason: string | undefined;
   where: RawBuilder<SqlBool> | undefined;
+  within?: RawBuilder<SqlBool> | undefined;
 }
 
 /**
@@ -69,7 +70,7 @@ export interface RecipientFilter {
 export function selectRecipients(
   db: Db,
   runId: string,
-  { outcome, reason, where }: RecipientFilter,
+  { outcome, reason, where, within }: RecipientFilter,
   { after, limit }: { after: string | undefined; limit: number },
 ): Promise<RecipientRow[]> {
   let query = on(db)
@@ -80,6 +81,7 @@ export function selectRecipients(
   if (outcome !== undefined) query = query.where('outcome', '=', outcome);
   if (reason !== undefined) query = query.where('reason', '=', reason);
   if (where !== undefined) query = query.where(where);
+  if (within !== undefined) query = query.where(within);
   return query.orderBy('contact_id').limit(limit).execute();
 }
 

@@ -1,5 +1,6 @@
 // Filters by time: one rule for all lists and commands that have any of them. `after` (or `since`)
 // includes its instant, `before` (or `until`) does not.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listCommandIds } from '../../commands/base/input/typed.ts';
@@ -7,6 +8,7 @@ import { plainPaths } from '../../daemon/http/openapi/plain-routes.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { queryFlag } from '../../src/core/api/resource-schema.ts';
 import { boundsOf } from '../../src/platform/store/rows/time-range.ts';
+import { storedRun } from '../campaigns/campaigns/fixtures.ts';
 import { commandClass } from '../docs/write.ts';
 import { stores } from '../support/command.ts';
 import { pathOf, type Row, rows } from './permission-rows.ts';
@@ -34,25 +36,16 @@ const streams = [
   'GET /v1/messages/expect',
 ];
 
-/** Lists without a filter by time. */
+/** Lists whose items have no time of their own, or that have other bounds. */
 const untimed = [
+  // Takes startDate and endDate.
   'GET /v1/analytics/domains',
-  'GET /v1/campaigns/{id}/runs/{runId}/recipients',
   'GET /v1/contact-groups/{id}/members',
   'GET /v1/contacts/tags',
-  'GET /v1/email/blocks',
+  // Takes days.
   'GET /v1/email/domains/{id}/dmarc-reports',
-  'GET /v1/extension-installations',
-  'GET /v1/extension-installations/{id}/version-changes',
-  'GET /v1/extensions/{id}/versions',
-  'GET /v1/mailbox-actions',
-  'GET /v1/mailboxes/{id}/actions',
-  'GET /v1/mailboxes/{id}/drafts',
-  'GET /v1/mailboxes/{id}/threads/{threadId}/messages',
-  'GET /v1/mailboxes/{id}/threads/{threadId}/notes',
-  'GET /v1/templates/{id}/versions',
+  // The author of a commit chooses the time.
   'GET /v1/templates/{id}/workspace/history',
-  'GET /v1/unsubscribe-groups/{id}/members',
 ];
 
 /** Commands with flags that name a time, but no filter of a list. */
@@ -71,7 +64,7 @@ async function rangeFlagsOf(id: string): Promise<string[]> {
 }
 
 describe('routes that filter by time', () => {
-  it('are all lists but those of parts of a resource', () => {
+  it('are all lists whose items have a time', () => {
     const listing = routes.filter(
       ({ method, query }) =>
         method === 'GET' && query instanceof z.ZodObject && 'limit' in query.shape,
@@ -155,6 +148,7 @@ describe('booleans in a query', () => {
   );
 });
 
+const runPath = '/v1/campaigns/{id}/runs/{runId}';
 const past = '1990-01-01T00:00:00Z';
 const future = '2090-01-01T00:00:00Z';
 const lists = routes.filter(
@@ -169,21 +163,51 @@ describe.each(stores)('lists by time on %s', (store) => {
   let world: PermissionWorld;
   beforeAll(async () => {
     world = await permissionWorld(store);
+    await fill();
   });
   afterAll(() => world.close());
 
-  async function ids(path: string, query: string): Promise<string[]> {
+  function urlOf(path: string): string {
     const row = rows[`GET ${path}`] as Row;
+    return pathOf(path, row, world.own, row.on ? world.own.shared[row.on] : null);
+  }
+
+  /** Adds items to the lists that are empty in the world. */
+  async function fill(): Promise<void> {
+    const { own, test } = world;
+    const template = urlOf('/v1/templates/{id}/versions').replace('versions', 'publish');
+    expect((await own.api.post(template, undefined)).status).toBe(200);
+    const [, campaignId = ''] =
+      /campaigns\/(.+)\/runs/.exec(urlOf('/v1/campaigns/{id}/runs')) ?? [];
+    const caller = { ...test.caller, organizationId: own.organizationId };
+    await storedRun(test.app, caller, 'completed', { campaign_id: campaignId });
+    const [, runId] = /runs\/(.+)\/rec/.exec(urlOf(`${runPath}/recipients`)) ?? [];
+    const [, groupId] =
+      /groups\/(.+)\/mem/.exec(urlOf('/v1/unsubscribe-groups/{id}/members')) ?? [];
+    const contact = own.shared.contact;
+    const now = test.clock.now();
+    await test.app.store.write(async (trx) => {
+      await sql`insert into campaign_recipients (run_id, contact_id, outcome, created_at)
+        values (${runId}, ${contact}, 'skipped', ${now})`.execute(trx);
+      await sql`insert into group_confirmations
+        (group_id, contact_id, organization_id, status, mails, created_at)
+        select id, ${contact}, organization_id, 'pending', 0, ${now}
+        from unsubscribe_groups where id = ${groupId}`.execute(trx);
+    });
+  }
+
+  async function ids(path: string, query: string): Promise<string[]> {
     const { own } = world;
-    const id = row.on ? own.shared[row.on] : null;
-    const url = pathOf(path, row, own, id);
+    const url = urlOf(path);
     const { status, body } = await own.api.request('GET', `${url}?limit=100&${query}`, {});
     expect([status, query]).toEqual([200, query]);
-    return (body as { items: { id: string }[] }).items.map((item) => item.id);
+    const { items } = body as { items: { id?: string; contactId?: string }[] };
+    return items.map((item) => item.id ?? item.contactId ?? '');
   }
 
   it.each(lists.map(({ path }) => path))('GET %s keeps to both bounds', async (path) => {
     const all = await ids(path, '');
+    expect(all).not.toEqual([]);
     for (const name of starts) {
       expect(await ids(path, `${name}=${past}`)).toEqual(all);
       expect(await ids(path, `${name}=${future}`)).toEqual([]);

@@ -1,4 +1,5 @@
 // The ledger of a run: each contact that it has judged, with the fate of the message.
+
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -6,6 +7,8 @@ import type { App } from '../../core/app.ts';
 import { findMessageStatuses, isMessageIn } from '../../outbound/messages/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { createdWithin } from '../../platform/store/rows/rows.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { selectRecipients } from '../../run-ledger/list-queries.ts';
 import type { RecipientRow } from '../../run-ledger/queries.ts';
 import type { ListRecipients, RunRecipient } from './run-schema.ts';
@@ -36,16 +39,18 @@ export async function listRecipients(
   app: App,
   caller: Caller,
   place: RunPlace,
-  { outcome, reason, status, limit, cursor }: ListRecipients,
+  { outcome, reason, status, limit, cursor, ...times }: ListRecipients,
 ): Promise<CursorPage<RunRecipient>> {
   const { db } = app.store;
   const { id } = await getRunState(db, caller, place);
-  const scope = ['recipients', id, outcome, reason, status];
+  const { from, to } = boundsOf(times);
+  const scope = ['recipients', id, outcome, reason, status, from, to];
   const after = cursor === undefined ? undefined : readCursor(scope, cursor).id;
   const where = status && isMessageIn('campaign_recipients.message_id', status);
+  const filter = { outcome, reason, where, within: createdWithin(times) };
   const field = status ? 'status' : reason === undefined ? 'outcome' : 'reason';
   const rows = await searchInTime(app.store, caller.organizationId, field, (aside) =>
-    selectRecipients(aside, id, { outcome, reason, where }, { after, limit: limit + 1 }),
+    selectRecipients(aside, id, filter, { after, limit: limit + 1 }),
   );
   const { shown, nextCursor } = cutPage(scope, rows, limit, ({ contact_id: id }) => ({
     at: 0,

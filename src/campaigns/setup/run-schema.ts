@@ -125,6 +125,7 @@ export const resumeRunInput = z
 export const listRunsQuery = z.strictObject({ ...cursorQuery, ...timeRange('runs created') });
 
 export const listRecipientsQuery = z.strictObject({
+  ...timeRange('contacts judged'),
   outcome: z.enum(runOutcomes).optional().meta({ description: 'Only contacts with this outcome' }),
   reason: z
     .string()

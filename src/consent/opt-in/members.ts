@@ -1,5 +1,6 @@
 // Members of a double opt-in group: contacts that were asked to confirm it. Adding a member never
 // counts as consent: only the button behind the link in the mail does (confirm.ts).
+
 import { openAllowances } from '../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
@@ -14,6 +15,8 @@ import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts
 import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { createdWithin } from '../../platform/store/rows/rows.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { added, addressesLeft, checkAsking, optInGroup, readTexts, unasked } from './asking.ts';
 import {
   type ConfirmationRow,
@@ -124,14 +127,16 @@ export async function listMembers(
   app: App,
   { organizationId }: Caller,
   groupId: string,
-  { status, limit, cursor }: ListMembers,
+  { status, limit, cursor, ...times }: ListMembers,
 ): Promise<CursorPage<Member>> {
   const { db } = app.store;
   await unsubscribeGroups.get(db, organizationId, groupId);
-  const scope = ['unsubscribe-group-members', groupId, status];
+  const { from, to } = boundsOf(times);
+  const scope = ['unsubscribe-group-members', groupId, status, from, to];
   const rows = await selectMembers(db, groupId, {
     ...(status !== undefined && { status }),
     ...(cursor !== undefined && { before: readCursor(scope, cursor).id }),
+    within: createdWithin(times),
     limit: limit + 1,
   });
   const { shown, nextCursor } = cutPage(scope, rows, limit, (row) => ({

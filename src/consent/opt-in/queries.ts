@@ -106,11 +106,18 @@ export const updateConfirmation = own.run((db, row: ConfirmationRow) =>
     .where('contact_id', '=', row.contact_id),
 );
 
+interface MembersPage {
+  status?: MemberStatus;
+  before?: string;
+  within: RawBuilder<SqlBool> | undefined;
+  limit: number;
+}
+
 /** Returns the next members of a group, the newest contact first. */
 export async function selectMembers(
   db: Db,
   groupId: string,
-  { status, before, limit }: { status?: MemberStatus; before?: string; limit: number },
+  { status, before, within, limit }: MembersPage,
 ): Promise<ConfirmationRow[]> {
   let query = tables<ConfirmationTables>(db)
     .selectFrom('group_confirmations')
@@ -121,6 +128,7 @@ export async function selectMembers(
       ? query.where('status', '<>', 'removed')
       : query.where('status', '=', status);
   if (before !== undefined) query = query.where('contact_id', '<', before);
+  if (within !== undefined) query = query.where(within);
   return query.orderBy('contact_id', 'desc').limit(limit).execute();
 }
 

@@ -1,7 +1,7 @@
 // Input and output shapes of the members of a double opt-in group.
 import { z } from 'zod';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, timeRange } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { unsubscribeGroupNoun } from '../../people/unsubscribe-groups/schema.ts';
 import { confirmationWaits, memberStatuses } from './queries.ts';
@@ -25,6 +25,7 @@ export const leaveListInput = z.strictObject({
 
 export const listMembersQuery = z.strictObject({
   status: z.enum(memberStatuses).optional().meta({ description: 'Only members in this state' }),
+  ...timeRange('members added'),
   ...cursorQuery,
 });
 

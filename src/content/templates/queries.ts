@@ -1,6 +1,8 @@
 // All SQL on `templates` and `template_versions`. Reads and writes rows, decides nothing.
+import type { PageRequest } from '../../core/api/pagination.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import { createdWithin } from '../../platform/store/rows/rows.ts';
 import type { TemplateStatus } from './schema.ts';
 
 export interface TemplateRow {
@@ -137,11 +139,13 @@ export const findVersion = own.first((db, id: string) =>
 export async function selectVersions(
   db: Db,
   templateId: string,
-  { page, limit }: { page: number; limit: number },
+  { page, limit, ...times }: PageRequest,
 ): Promise<{ rows: TemplateVersionRow[]; total: number }> {
+  const within = createdWithin(times);
   const versions = tables<TemplateTables>(db)
     .selectFrom('template_versions')
-    .where('template_id', '=', templateId);
+    .where('template_id', '=', templateId)
+    .$call((query) => (within ? query.where(within) : query));
   const [rows, { total }] = await Promise.all([
     versions
       .select(versionColumns)

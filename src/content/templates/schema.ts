@@ -194,7 +194,10 @@ export const templateVersionOutput = z
   })
   .meta({ id: 'TemplateVersion', description: 'A published commit of a template' });
 
-export const listVersionsQuery = z.strictObject({ ...pageQuery });
+export const listVersionsQuery = z.strictObject({
+  ...pageQuery,
+  ...timeRange('versions published'),
+});
 
 export const renderedOutput = z
   .object({

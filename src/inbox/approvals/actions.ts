@@ -26,6 +26,8 @@ import { ofMailboxThat } from '../../identity/mailboxes/queries.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { createdWithin } from '../../platform/store/rows/rows.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { mailboxActionRejected } from './events.ts';
 import { deleteProposal } from './proposal-queries.ts';
 import * as queries from './queries.ts';
@@ -168,11 +170,13 @@ export async function getActionRow(
 
 async function pageOfActions(
   { store: { db } }: App,
-  { limit, cursor, ...filter }: ListActions,
+  { limit, cursor, state, type, actor, ...times }: ListActions,
   scope: queries.ActionScope,
 ): Promise<CursorPage<MailboxAction>> {
   const place = 'mailboxId' in scope ? scope.mailboxId : scope.organizationId;
-  const list = ['actions', place, filter.state, filter.type, filter.actor];
+  const { from, to } = boundsOf(times);
+  const filter = { state, type, actor, within: createdWithin(times) };
+  const list = ['actions', place, state, type, actor, from, to];
   const before = cursor === undefined ? undefined : readCursor(list, cursor).id;
   const rows = await queries.selectActions(db, scope, filter, before, limit + 1);
   const { shown, nextCursor } = cutPage(list, rows, limit, positionOfId);

@@ -1,6 +1,6 @@
 // All SQL on `mailbox_actions`. Rows only, no decisions. Each insert and each change of state also
 // updates the counts of the hour.
-import type { Expression, SqlBool } from 'kysely';
+import type { Expression, RawBuilder, SqlBool } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { recordAction } from './hour-queries.ts';
@@ -90,6 +90,7 @@ export interface ActionFilter {
   state?: ActionState | undefined;
   type?: ActionType | undefined;
   actor?: string | undefined;
+  within?: RawBuilder<SqlBool> | undefined;
 }
 
 /** The actions of a mailbox, or the actions of an organization that fit a condition. */
@@ -102,7 +103,7 @@ export type ActionScope = { organizationId: string } & (
 export function selectActions(
   db: Db,
   scope: ActionScope,
-  { state, type, actor }: ActionFilter,
+  { state, type, actor, within }: ActionFilter,
   before: string | undefined,
   limit: number,
 ): Promise<ActionRow[]> {
@@ -121,6 +122,7 @@ export function selectActions(
     .$if(state !== undefined, (query) => query.where('state', '=', state ?? 'proposed'))
     .$if(type !== undefined, (query) => query.where('type', '=', type ?? 'reply'))
     .$if(actor !== undefined, (query) => query.where('actor_id', '=', actor ?? ''))
+    .$call((query) => (within ? query.where(within) : query))
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)

@@ -23,6 +23,7 @@ export const actionFilePath = actionPath.extend({
 });
 
 export const listActionsQuery = z.strictObject({
+  ...timeRange('actions created'),
   state: z.enum(actionStates).optional().meta({ description: 'Only actions in this state' }),
   type: z.enum(actionTypes).optional().meta({ description: 'Only actions of this type' }),
   actor: z

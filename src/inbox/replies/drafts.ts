@@ -9,6 +9,7 @@
 //   proposed  approved                         (none): it became a message
 //   proposed  rejected, expired, failed        open
 //   open      delete                           (none)
+
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -20,6 +21,8 @@ import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { createdWithin } from '../../platform/store/rows/rows.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { authoredBy, editedBy, presentAuthors, requireOwn } from '../threads/authors.ts';
 import {
   type DraftFileRow,
@@ -122,13 +125,15 @@ export async function listDrafts(
   app: App,
   { organizationId }: Caller,
   mailboxId: string,
-  { limit, cursor }: ListDrafts,
+  { limit, cursor, ...times }: ListDrafts,
 ): Promise<CursorPage<Draft>> {
   const { db } = app.store;
   await getMailboxRow(db, organizationId, mailboxId);
-  const scope = ['drafts', mailboxId];
+  const { from, to } = boundsOf(times);
+  const scope = ['drafts', mailboxId, from, to];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
-  const bounds = { limit: limit + 1, mostBytes: mostListedBytes };
+  const within = createdWithin(times);
+  const bounds = { limit: limit + 1, mostBytes: mostListedBytes, within };
   const rows = await selectDrafts(db, mailboxId, before, bounds);
   const { shown, nextCursor } = cutPage(scope, rows, limit, positionOfId);
   const files = await listDraftFiles(

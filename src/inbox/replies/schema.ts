@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { cursorPageOf, pageQuery } from '../../core/api/pagination.ts';
-import { idOf, instant } from '../../core/api/resource-schema.ts';
+import { idOf, instant, timeRange } from '../../core/api/resource-schema.ts';
 import { waitReasons } from '../../outbound/deliveries/status.ts';
 import {
   attachmentList,
@@ -177,6 +177,7 @@ export const sendDraftInput = z
   .meta({ examples: [{ expectedUpdatedAt: '2026-01-02T03:04:05.678Z' }] });
 
 export const listDraftsQuery = z.strictObject({
+  ...timeRange('drafts created'),
   limit: pageQuery.limit,
   cursor: z.string().max(200).optional().meta({ description: '`nextCursor` of the page before' }),
 });

@@ -136,12 +136,19 @@ interface MessageTables {
   threads: { id: string; mailbox_id: string };
 }
 
-/** Returns the messages of a thread after `place`, oldest first. */
+/** A page of the messages of a thread: after `place`, and within bounds of time. */
+interface MessagesPage {
+  place: CursorPosition | null;
+  limit: number;
+  from: number | undefined;
+  to: number | undefined;
+}
+
+/** Returns the messages of a page, oldest first. */
 export function listMessageRows(
   db: Db,
   threadId: string,
-  place: CursorPosition | null,
-  limit: number,
+  { place, limit, from, to }: MessagesPage,
 ): Promise<ThreadMessageRow[]> {
   return tables<MessageTables>(db)
     .selectFrom('thread_messages')
@@ -150,6 +157,8 @@ export function listMessageRows(
     .$if(place !== null, (query) =>
       query.where(sql<SqlBool>`(at, message_id) > (${place?.at}, ${place?.id})`),
     )
+    .$if(from !== undefined, (query) => query.where('at', '>=', from ?? 0))
+    .$if(to !== undefined, (query) => query.where('at', '<', to ?? 0))
     .orderBy('at')
     .orderBy('message_id')
     .limit(limit)

@@ -1,4 +1,5 @@
 // The messages of a thread, as a list or only the newest: metadata, new content and attachments.
+
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -9,6 +10,7 @@ import type { StoredAttachment } from '../../outbound/messages/lists/email-proje
 import { findMessages } from '../../outbound/messages/messages.ts';
 import { findListedMessages, type MessageRow } from '../../outbound/messages/queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { countBefore, listMessageRows } from './list-queries.ts';
 import type { ThreadMessageRow } from './queries.ts';
 import { selectRecent } from './recent-queries.ts';
@@ -149,13 +151,14 @@ export async function listThreadMessages(
   { organizationId }: Caller,
   mailboxId: string,
   threadId: string,
-  { limit, cursor }: CursorQuery,
+  { limit, cursor, ...times }: CursorQuery,
 ): Promise<CursorPage<ThreadMessage>> {
   const { db } = app.store;
   await getThreadRow(db, organizationId, mailboxId, threadId);
-  const scope = ['thread messages', threadId];
+  const { from, to } = boundsOf(times);
+  const scope = ['thread messages', threadId, from, to];
   const place = cursor === undefined ? null : readCursor(scope, cursor);
-  const found = await listMessageRows(db, threadId, place, limit + 1);
+  const found = await listMessageRows(db, threadId, { place, limit: limit + 1, from, to });
   const { shown, nextCursor } = cutPage(scope, found, limit, ({ at, message_id: id }) => ({
     at,
     id,

@@ -85,8 +85,8 @@ export const listThreadsQuery = z.strictObject({
   ...cursorQuery,
 });
 
-export const listMessagesQuery = z.strictObject(cursorQuery);
-export const listNotesQuery = z.strictObject(cursorQuery);
+export const listMessagesQuery = z.strictObject({ ...cursorQuery, ...timeRange('messages') });
+export const listNotesQuery = z.strictObject({ ...cursorQuery, ...timeRange('notes created') });
 
 export const updateThreadInput = z
   .strictObject({

@@ -10,6 +10,7 @@ import { record } from '../../history/events/record.ts';
 import { ConflictError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { sumBlocks } from './count-queries.ts';
 import * as queries from './queries.ts';
 import { type Block, blockPath, type CreateBlock, type ListBlocks } from './schema.ts';
@@ -76,14 +77,15 @@ export async function listBlocks(
 ): Promise<Page<Block>> {
   const { db } = app.store;
   const { page, limit, reason, address } = query;
-  const filter = { reason, foldedAddress: address && foldAddress(address) };
+  const { from, to } = boundsOf(query);
+  const filter = { reason, foldedAddress: address && foldAddress(address), from, to };
   const range = { limit, offset: (page - 1) * limit };
-  const { foldedAddress } = filter;
+  const isCounted = filter.foldedAddress === undefined && from === undefined && to === undefined;
   const [rows, total] = await Promise.all([
     queries.selectBlocks(db, caller.organizationId, filter, range),
-    foldedAddress === undefined
+    isCounted
       ? sumBlocks(db, caller.organizationId, reason)
-      : queries.countBlocksOf(db, caller.organizationId, { reason, foldedAddress }),
+      : queries.countBlocksOf(db, caller.organizationId, filter),
   ]);
   return toPage(rows.map(presentBlock), total, query);
 }

@@ -1,6 +1,7 @@
 // All SQL on `blocks`. Reads and writes rows, decides nothing. Statements that add or lift blocks
 // also count them.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { mergedRanges } from '../../platform/store/rows/merged-ranges.ts';
@@ -29,6 +30,9 @@ const own = ownTables<BlockTables>();
 export interface BlockFilter {
   reason?: BlockReason | undefined;
   foldedAddress?: string | undefined;
+  /** Bounds of the time of creation, ms since 1970: `from` is included, `to` is not. */
+  from?: number | undefined;
+  to?: number | undefined;
 }
 
 export type ActiveBlockRow = Pick<BlockRow, 'id' | 'folded_address' | 'reason' | 'created_at'>;
@@ -182,9 +186,16 @@ export const blocks = own.rowsOf('blocks', 'block');
  */
 function rangesOf(
   organizationId: string,
-  { reason, foldedAddress }: BlockFilter,
+  { reason, foldedAddress, from, to }: BlockFilter,
 ): RawBuilder<unknown>[] {
-  const ofOwner = sql`select id from blocks where organization_id = ${organizationId}`;
+  // No id is older than its row, so the index skips the rows before `from`.
+  const isAfter =
+    from === undefined
+      ? sql``
+      : sql`and id >= ${firstIdAt('block', Math.max(0, from))} and created_at >= ${from}`;
+  const isBefore = to === undefined ? sql`` : sql`and created_at < ${to}`;
+  const ofOwner = sql`
+    select id from blocks where organization_id = ${organizationId} ${isAfter} ${isBefore}`;
   if (foldedAddress === undefined) {
     const reasons = reason === undefined ? blockReasons : [reason];
     return reasons.map((one) => sql`${ofOwner} and reason = ${one}`);
@@ -235,11 +246,11 @@ export function selectBlocksAfter(
   return selectInOrder(db, ranges, sql`order by id`, { limit, offset: 0 });
 }
 
-/** Counts the blocks of an address: at most one for each reason, and one for each group. */
+/** Counts the blocks of an address or a time. The counters have the rest: count-queries.ts. */
 export async function countBlocksOf(
   db: Db,
   organizationId: string,
-  filter: BlockFilter & { foldedAddress: string },
+  filter: BlockFilter,
 ): Promise<number> {
   const found = sql.join(rangesOf(organizationId, filter), sql` union all `);
   const { rows } = await sql<{ count: number }>`

@@ -19,6 +19,7 @@ export const blockPath = idPath('block', 'a block');
 
 export const listBlocksQuery = z.strictObject({
   ...pageQuery,
+  ...timeRange('blocks created'),
   reason: reason.optional().meta({ description: 'Only blocks with this reason' }),
   address: emailAddress
     .optional()

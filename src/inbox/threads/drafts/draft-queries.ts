@@ -1,7 +1,7 @@
 // SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no
 // decisions. A proposed draft stores the id of the action, and cannot be sent again until that
 // action ends.
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
 import type { AuthoredRow } from '../authors.ts';
@@ -57,7 +57,11 @@ export function selectDrafts(
   db: Db,
   mailboxId: string,
   before: string | undefined,
-  { limit, mostBytes }: { limit: number; mostBytes: number },
+  {
+    limit,
+    mostBytes,
+    within,
+  }: { limit: number; mostBytes: number; within: RawBuilder<SqlBool> | undefined },
 ): Promise<ListedDraft[]> {
   const ofSmall = (column: string) =>
     sql<string | null>`case when byte_count <= ${mostBytes} then ${sql.ref(column)} end`.as(column);
@@ -69,6 +73,7 @@ export function selectDrafts(
     .select([ofSmall('text'), ofSmall('html')])
     .where('mailbox_id', '=', mailboxId)
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$call((query) => (within ? query.where(within) : query))
     .orderBy('id', 'desc')
     .limit(limit)
     .$castTo<ListedDraft>()

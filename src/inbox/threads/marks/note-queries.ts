@@ -1,4 +1,5 @@
 // All SQL on `thread_notes`.
+import type { RawBuilder, SqlBool } from 'kysely';
 import { sql } from 'kysely';
 import type { CursorPosition } from '../../../core/api/cursor.ts';
 import { type Db, tables } from '../../../platform/store/db.ts';
@@ -24,18 +25,24 @@ const own = ownTables<NoteTables>();
 
 export const notes = own.rowsOf('thread_notes', 'note');
 
+interface NotesPage {
+  after: CursorPosition | null;
+  limit: number;
+  within: RawBuilder<SqlBool> | undefined;
+}
+
 /** Returns the notes of a thread after the position, oldest first. */
 export function listNoteRows(
   db: Db,
   threadId: string,
-  after: CursorPosition | null,
-  limit: number,
+  { after, limit, within }: NotesPage,
 ): Promise<NoteRow[]> {
   return tables<NoteTables>(db)
     .selectFrom('thread_notes')
     .selectAll()
     .where('thread_id', '=', threadId)
     .$if(after !== null, (query) => query.where('id', '>', after?.id ?? ''))
+    .$call((query) => (within ? query.where(within) : query))
     .orderBy('id')
     .limit(limit)
     .execute();

@@ -1,5 +1,6 @@
 // Notes on a thread, for the people and programs that work with it. They are never mailed, and
 // full-text search does not cover them.
+
 import { type CursorPage, cutPage, readCursor } from '../../../core/api/cursor.ts';
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
@@ -9,6 +10,8 @@ import { record } from '../../../history/events/record.ts';
 import { ResourceNotFoundError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 import type { Db } from '../../../platform/store/db.ts';
+import { createdWithin } from '../../../platform/store/rows/rows.ts';
+import { boundsOf } from '../../../platform/store/rows/time-range.ts';
 import { storeAction } from '../../approvals/actions.ts';
 import { authoredBy, editedBy, presentAuthors, requireOwn } from '../authors.ts';
 import {
@@ -80,13 +83,15 @@ export async function listNotes(
   { organizationId }: Caller,
   mailboxId: string,
   threadId: string,
-  { limit, cursor }: CursorQuery,
+  { limit, cursor, ...times }: CursorQuery,
 ): Promise<CursorPage<ThreadNote>> {
   const { db } = app.store;
   await getThreadRow(db, organizationId, mailboxId, threadId);
-  const scope = ['thread notes', threadId];
-  const place = cursor === undefined ? null : readCursor(scope, cursor);
-  const rows = await listNoteRows(db, threadId, place, limit + 1);
+  const { from, to } = boundsOf(times);
+  const scope = ['thread notes', threadId, from, to];
+  const after = cursor === undefined ? null : readCursor(scope, cursor);
+  const within = createdWithin(times);
+  const rows = await listNoteRows(db, threadId, { after, limit: limit + 1, within });
   const { shown, nextCursor } = cutPage(scope, rows, limit, ({ created_at: at, id }) => ({
     at,
     id,
