@@ -29,14 +29,14 @@ const ranged = [...routes, ...plainPaths].flatMap((route) => {
   });
 });
 
-/** Streams and waits have a start only: they follow what comes. */
+/** Streams and waits have a start only: they wait for new events. */
 const streams = [
   'GET /v1/events/stream',
   'GET /v1/mailboxes/{id}/events/stream',
   'GET /v1/messages/expect',
 ];
 
-/** Lists whose items have no time of their own, or that have other bounds. */
+/** Lists of items without a time, and lists with different bounds. */
 const untimed = [
   // Takes startDate and endDate.
   'GET /v1/analytics/domains',
@@ -50,7 +50,7 @@ const untimed = [
 
 /** Commands with flags that name a time, but no filter of a list. */
 const noFilters = ['threads:snooze'];
-/** Commands that follow what comes, or wait for it. */
+/** Commands that wait for new events or mail. */
 const following = ['events:tail', 'messages:expect', 'messages:tail', 'webhooks:listen'];
 
 interface FlagWords {
@@ -172,7 +172,7 @@ describe.each(stores)('lists by time on %s', (store) => {
     return pathOf(path, row, world.own, row.on ? world.own.shared[row.on] : null);
   }
 
-  /** Adds items to the lists that are empty in the world. */
+  /** Adds items to the empty lists of the world. */
   async function fill(): Promise<void> {
     const { own, test } = world;
     const template = urlOf('/v1/templates/{id}/versions').replace('versions', 'publish');

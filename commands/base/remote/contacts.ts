@@ -58,7 +58,7 @@ export async function* exportAt(
     const decoder = new TextDecoder();
     for await (const bytes of body) {
       const text = decoder.decode(bytes, { stream: true });
-      // The header of CSV is no contact.
+      // Skips the header of CSV.
       const contacts = Math.max(0, count(text) - Number(format === 'csv'));
       yield { text, contacts };
     }
