@@ -5,6 +5,7 @@ import {
   holdColumns,
   holdTargetFrom,
   QueueCommand,
+  unaskedFlag,
   walking,
   withQueue,
 } from '../base/mail/queue.ts';
@@ -35,6 +36,7 @@ export default class QueueHold extends QueueCommand {
 
   static override flags = {
     ...domainFlag,
+    ...unaskedFlag,
     note: Flags.string({ description: 'Reason, shown in the list of holds' }),
   };
 

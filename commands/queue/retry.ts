@@ -8,6 +8,7 @@ import {
   type QueueSession,
   selectionFlags,
   selectionFrom,
+  unaskedFlag,
   walking,
   withQueue,
 } from '../base/mail/queue.ts';
@@ -38,7 +39,7 @@ export default class QueueRetry extends QueueCommand {
 
   static override args = idsArg;
 
-  static override flags = { ...selectionFlags };
+  static override flags = { ...selectionFlags, ...unaskedFlag };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueRetry);

@@ -43,6 +43,11 @@ export const selectionFlags = {
   'dry-run': Flags.boolean({ description: 'Print the number of deliveries and change nothing' }),
 };
 
+/** `--yes` of `queue drop`, for scripts that pass the flag to `hold` and `retry` as well. */
+export const unaskedFlag = {
+  yes: Flags.boolean({ description: 'Changes nothing here: this command asks no question' }),
+};
+
 /** The argument that names deliveries by id. */
 export const idsArg = {
   ids: Args.string({

@@ -94,6 +94,12 @@ describe('the queue commands without a daemon', () => {
     expect(await cli.json(['queue', 'flush'])).toEqual({ flushed: 0 });
   });
 
+  it.each(['drop', 'hold', 'retry'])('%s takes --domain and --yes', async (verb) => {
+    const { code, stderr } = await cli.run(['queue', verb, '--domain', 'c.example', '--yes']);
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('--yes')]);
+    if (verb === 'hold') await cli.run(['queue', 'release', '--domain', 'c.example']);
+  });
+
   it('hold and release need exactly one target', async () => {
     for (const verb of ['hold', 'release']) {
       expect((await cli.run(['queue', verb])).code).toBe(2);
