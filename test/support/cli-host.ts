@@ -1,7 +1,8 @@
 // Runs commands in sequence in this process, each as `bin/run.js` would. Arguments, environment,
 // directory and input arrive over IPC; outputs and exit code are sent back. Starting a process
 // costs ten times as much as most commands.
-import { registerHooks } from 'node:module';
+import { registerHooks, syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { Readable, Writable } from 'node:stream';
 import { start } from '../../commands/base/start.ts';
 
@@ -20,6 +21,10 @@ registerHooks({
     return isOpened ? { ...resolved, url: hostedApp } : resolved;
   },
 });
+
+// `svc backup` lowers the priority of its process for good. Later commands would wait for all else.
+os.setPriority = () => {};
+syncBuiltinESMExports();
 
 export interface HostedRun {
   args: readonly string[];
