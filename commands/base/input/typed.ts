@@ -8,7 +8,7 @@ import { UsageError } from '../output/failure.ts';
 export const commandsFolder = join(import.meta.dirname, '..', '..');
 
 /** Folder of shared code; everything else under commands/ is a command. */
-const sharedFolder = 'base/';
+const sharedFolder = 'base';
 
 /**
  * The command that the user means. `id` has oclif's form, `keys:create`. A topic may have an empty
@@ -20,11 +20,17 @@ export type Typed =
 
 /** Lists the ids of all commands: `daemon`, `keys:create`, … */
 export function listCommandIds(): string[] {
-  return readdirSync(commandsFolder, { recursive: true, encoding: 'utf8' })
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.ts') && !path.startsWith(sharedFolder))
-    .map((path) => path.slice(0, -'.ts'.length).replaceAll('/', ':'))
-    .sort();
+  return idsIn(commandsFolder, '').sort();
+}
+
+/** Walks a folder by its entries: `readdirSync` with `recursive` asks the type of each file. */
+function idsIn(folder: string, prefix: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const { name } = entry;
+    if (name.endsWith('.ts')) return [prefix + name.slice(0, -'.ts'.length)];
+    if (!entry.isDirectory() || (prefix === '' && name === sharedFolder)) return [];
+    return idsIn(join(folder, name), `${prefix}${name}:`);
+  });
 }
 
 function isHelpFlag(word: string): boolean {
