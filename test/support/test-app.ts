@@ -14,11 +14,6 @@ import { type ConfigInput, loadConfig } from '../../src/core/config/config.ts';
 import { doesMailLeave } from '../../src/core/config/problems.ts';
 import { openSecrets } from '../../src/core/root-keys/secrets.ts';
 import { domains, findSendingDomain } from '../../src/identity/domains/queries.ts';
-import {
-  type DkimAlgorithm,
-  type DkimKeyPair,
-  generateDkimKey,
-} from '../../src/mail/mime/dkim/dkim-key.ts';
 import type { Connector } from '../../src/platform/net/dial.ts';
 import { createLogger } from '../../src/platform/runtime/log.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
@@ -26,6 +21,7 @@ import { openStore } from '../../src/platform/store/open.ts';
 import { firstStart } from '../../src/service/first-start.ts';
 import { hooks } from '../../src/service/service.ts';
 import type { TestStore } from './command.ts';
+import { pooledDkimKey } from './dkim-pairs.ts';
 import { keepForAll } from './kept-resources.ts';
 import { pooledParser } from './parser-pool.ts';
 import { migratedSchema } from './postgres-pool.ts';
@@ -99,18 +95,6 @@ function testConfig(config: ConfigInput, dataDir: string, url: string) {
   }).config;
 }
 
-/** A few keys for each process, because making an RSA key takes longer than most tests. */
-const rsaPairs: Promise<DkimKeyPair>[] = [];
-const mostRsaPairs = 3;
-let rsaPairsTaken = 0;
-
-function testDkimKey(algorithm: DkimAlgorithm): Promise<DkimKeyPair> {
-  if (algorithm !== 'rsa-sha256') return generateDkimKey(algorithm);
-  const place = rsaPairsTaken++ % mostRsaPairs;
-  rsaPairs[place] ??= generateDkimKey(algorithm);
-  return rsaPairs[place];
-}
-
 /** The file of an empty store, migrated once for each process. */
 let emptyStore: Promise<Buffer> | null = null;
 
@@ -148,7 +132,7 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
     const overrides = {
       clock,
       random,
-      generateDkimKey: testDkimKey,
+      generateDkimKey: pooledDkimKey,
       createMimeParser: pooledParser,
       keep: keepForAll,
       mostReadMs,
