@@ -44,7 +44,7 @@ export interface Session {
   proofs: Proofs;
   /** Proofs that the organization asks for. */
   strength: Strength;
-  /** Whether the session has such a proof. Without it the session opens no page. */
+  /** Whether the session has a proof that the organization asks for; else it opens no page. */
   isStrongEnough: boolean;
   /** Whether the session opens no further organization of the person. */
   isAlone: boolean;

@@ -74,7 +74,7 @@ interface Ready extends Placed {
 
 type Answers = Map<Asking, Answer | Unfrozen>;
 
-/** Answers each mail, in order. */
+/** Stores or refuses each mail. Returns the answers in the order of the requests. */
 export async function sendTogether(
   app: App,
   trx: Db,

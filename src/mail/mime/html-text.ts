@@ -158,7 +158,6 @@ class HtmlText implements HtmlReader {
   }
 }
 
-/** Text made from HTML. */
 export interface MadeText {
   text: string;
   /** True if elements are nested too deeply to know how their words are shown. */

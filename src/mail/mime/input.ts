@@ -79,7 +79,7 @@ export interface Composed {
  */
 export class ComposeError extends Error {}
 
-/** Throws the error for a value. @throws ComposeError that names the field */
+/** @throws ComposeError that names the field */
 export function refuse(field: string): never {
   throw new ComposeError(`${field} cannot be written into a header`);
 }

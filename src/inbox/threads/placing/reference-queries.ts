@@ -27,7 +27,7 @@ export interface SharedReference {
 
 const own = ownTables<ReferenceTables>();
 
-/** A key of a thread. */
+/** A Message-ID or topic, as a hash, by which later mail finds the thread. */
 export interface Reference {
   message_id_hash: string;
   thread_id: string;

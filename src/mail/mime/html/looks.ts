@@ -15,7 +15,7 @@ import type { Declarations } from './style-sheet.ts';
 
 /**
  * Reason why words are not seen. `folded`: hidden in the way of preheaders. `moved`: out of sight,
- * or in an element that is never shown. `elsewhere`: shown only on different screens.
+ * or in an element that is never shown. `elsewhere`: shown only on other screens.
  */
 export type Hiding = 'folded' | 'moved' | 'elsewhere';
 
