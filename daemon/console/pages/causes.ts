@@ -122,6 +122,6 @@ export const blockLabel = (reason: string) => (isReason(reason) ? blocked[reason
 /** Returns the reason of a block for the middle of a sentence; null for an unknown reason. */
 export const blockBecause = (reason: unknown) => (isReason(reason) ? blocked[reason][1] : null);
 
-/** Tells whether only the recipient can lift a block of this reason with a good conscience. */
+/** Tells whether the recipient asked for the block, so that it is lifted only at that wish. */
 export const isRecipientsWish = (reason: unknown) =>
   reason === 'complaint' || reason === 'unsubscribe';

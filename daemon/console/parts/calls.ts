@@ -10,7 +10,7 @@ interface Calling extends Pick<Action, 'asks' | 'destroys'> {
   /** Path of the next page, below `/console`; the same page if left out. */
   to?: string | ((asked: Asked) => string);
   said?: string | ((given: Form) => string);
-  /** Action of this page that takes it back, and the names of the fields that it takes along. */
+  /** Action of this page that undoes this action, and the names of the fields that it needs. */
   undo?: readonly [action: string, ...fields: string[]];
 }
 

@@ -20,7 +20,7 @@ export interface Chip {
 interface FilterRow {
   search?: { name: string; label: string };
   chips?: readonly Chip[];
-  /** Path below `/console`; the page's if left out. */
+  /** Path below `/console`; the path of the page itself if left out. */
   path?: string;
 }
 

@@ -236,8 +236,8 @@ export function beyondOrigins(
 }
 
 /**
- * Refuses mail from `email`, in the normal form of src/platform/net/address.ts; null if it is
- * allowed.
+ * Returns the refusal of mail from `email` (in the normal form of src/platform/net/address.ts);
+ * null if the constraints allow it.
  */
 export function beyondSenders(
   { constraints }: Pick<Caller, 'constraints'>,

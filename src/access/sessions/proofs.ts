@@ -41,7 +41,7 @@ export function isStrongEnough(proofs: Proofs, strength: Strength): boolean {
   return accepted[strength].some((proof) => proofs[proof] !== undefined);
 }
 
-/** Tells whether such an organization accepts this proof. */
+/** Tells whether an organization that asks for `strength` accepts this proof. */
 export function isAccepted(proof: Proof, strength: Strength): boolean {
   return accepted[strength].includes(proof);
 }

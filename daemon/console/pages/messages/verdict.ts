@@ -178,7 +178,7 @@ function verdictOnAll(fates: readonly Fate[]): Verdict {
   };
 }
 
-/** Returns the verdict on a message. */
+/** Says in a sentence whether a message arrived, and if not, why and what is next. */
 export function verdictOf(
   sent: Sent,
   { recipients }: Pick<MessageExplanation, 'recipients'>,
