@@ -123,7 +123,7 @@ function applyLetters(words: SendmailWords, cluster: string, next: (option: stri
   }
 }
 
-/** Applies a common flag, which every command accepts. */
+/** Applies a long flag, such as `--config`, which every command accepts. */
 function applyLong(words: SendmailWords, word: string, next: (option: string) => string): void {
   const [, name = '', attached] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
   const value = () => attached ?? next(`--${name}`);
