@@ -1,7 +1,7 @@
 // Initial content of an empty store: the first organization with a sandbox domain, sender and
-// mailbox, and an owner's key. Only the daemon and `svc init` create it: the plaintext of the key is
-// shown once, and any other command could hide it from the person. If two processes or calls run at
-// once, the second finds everything done.
+// mailbox, and an owner's key. Only the daemon and `svc init` create it: the plaintext of the key
+// is shown once, and any other command could hide it from the person. If two processes or calls run
+// at once, the second finds everything done.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newKey } from '../access/keys/keys.ts';

@@ -55,5 +55,5 @@ export function repeatsCode(comment: string, code: string): boolean {
 
 /** Returns phrases that have a plainer form: an answer has a status, work continues, on its own. */
 export function unplainPhrases(text: string): string[] {
-  return text.match(/\b(?:is|are)\san?\s[45]\d\d\b|\bgo(?:es)?\son\b|\bby\s(?:it|them)sel/g) ?? [];
+  return text.match(/\b(?:is|are)\san?\s[45]\d\d\b|\bgo(?:es)?\son\b|\bby\s(?:it|them)sel/gi) ?? [];
 }

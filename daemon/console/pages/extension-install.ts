@@ -46,7 +46,7 @@ export const grantsOf = ({ permissions, events }: Grants) =>
 /** Splits names of grants at their spaces. */
 export const namesIn = (text = '') => text.split(' ').filter((word) => word !== '');
 
-/** Goes on to an installation, whose credentials are shown once. */
+/** Leads to the page of an installation, which shows the credentials once. */
 export function credentials({ id, key, webhook }: Installed): Done {
   const fields = [
     { label: 'Key', value: key },

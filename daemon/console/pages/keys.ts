@@ -37,7 +37,7 @@ const constraintFields = {
   namespaceId: 'Namespace of its mailboxes (ns_…)',
 } satisfies Record<keyof KeyConstraints, string>;
 
-/** Goes on to a key, whose text is shown once. */
+/** Leads to the page of a key, which shows the key itself once. */
 function once({ id, key, name }: ApiKey): Done {
   const fields = [{ label: 'Key', value: key ?? '' }];
   return {

@@ -48,7 +48,7 @@ const bodyOf = ({ url = '', name = '', events }: Form) => ({
   events: wordsIn(events),
 });
 
-/** Goes on to an endpoint, whose secret is shown once. */
+/** Leads to the page of an endpoint, which shows the secret once. */
 function once({ id, secret }: Webhook): Done {
   const fields = [{ label: 'It signs each post', value: secret ?? '' }];
   return { to: `/console/webhooks/${id}`, secret: { title: 'The secret of the webhook', fields } };

@@ -14,7 +14,7 @@ export class BlobRow {
   created_at!: number;
 }
 
-/** Kind of place of an object. */
+/** Kind of storage that holds an object outside the database. */
 export type ObjectDriver = 'filesystem' | 's3';
 
 /** State of an object. `writing`: it may still be missing. `removing`: no blob may refer to it. */

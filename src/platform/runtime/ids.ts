@@ -67,7 +67,7 @@ export function prefixOf(kind: IdKind): string {
   return typeof kind === 'string' ? idPrefixes[kind] : kind.prefix;
 }
 
-/** Makes ids. */
+/** Makes ids: text that sorts by the time of creation. */
 export interface NewId {
   /** Makes an id of the given kind. */
   (kind: IdKind): string;

@@ -25,7 +25,7 @@ export const clockInput = z
   .strictObject({
     advance: duration.optional().meta({ description: 'Time to pass, such as `3d`' }),
     to: instant.optional().meta({ description: 'Time to reach' }),
-    follow: z.literal(true).optional().meta({ description: 'Goes on at the pace of real time' }),
+    follow: z.literal(true).optional().meta({ description: 'Continues at the pace of real time' }),
   })
   .refine((input) => Object.keys(input).length === 1, {
     error: 'expected exactly one of advance, to and follow',

@@ -19,7 +19,7 @@ const ownPath = ({ params }: Asked) => `/mailboxes/${params['id']}`;
 /** Seconds in which a send can be undone. */
 export const delaySeconds = 10;
 
-/** Goes on to the thread of a mail, with what happened and the way to undo it. */
+/** Leads to the thread of a mail. The toast says what happened, and can undo it. */
 export function afterSend(asked: Asked, result: ReplyResult, to?: string): Done {
   const { status, threadId, messageId, skippedRecipients } = result;
   const thread = threadId === null ? ownPath(asked) : `${ownPath(asked)}/threads/${threadId}`;

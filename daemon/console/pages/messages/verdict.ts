@@ -178,7 +178,7 @@ function verdictOnAll(fates: readonly Fate[]): Verdict {
   };
 }
 
-/** Says in a sentence whether a message arrived, and if not, why and what is next. */
+/** Says in a sentence whether a message arrived; if not, the cause and the next step. */
 export function verdictOf(
   sent: Sent,
   { recipients }: Pick<MessageExplanation, 'recipients'>,
