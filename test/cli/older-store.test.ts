@@ -21,6 +21,7 @@ import { stores, type TestStore } from '../support/command.ts';
 import { until } from '../support/daemon-process.ts';
 import { freePort } from '../support/pebble.ts';
 import { postgresSchema } from '../support/postgres.ts';
+import { closeSchemaReader, schemaOfFile } from '../support/schema-of-file.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
 const last = migrations.at(-1)?.name;
@@ -125,6 +126,7 @@ async function olderStore(kind: TestStore, more: Record<string, string> = {}): P
     schemaNow: async () => (schema ? schemaOfDatabase(client) : schemaOfFile(file)),
     exec: async (text) => (schema ? client.query(text) : execOnFile(file, text)),
     async close() {
+      closeSchemaReader(file);
       cli.close();
       if (schema) await client.end();
       await schema?.drop();
@@ -136,18 +138,6 @@ function execOnFile(file: string, text: string): void {
   const database = new Database(file);
   database.exec(text);
   database.close();
-}
-
-function schemaOfFile(file: string): unknown {
-  const database = new Database(file, { readonly: true });
-  try {
-    return [
-      database.prepare('select name, sql from sqlite_master order by name').all(),
-      database.prepare('select * from migrations order by name').all(),
-    ];
-  } finally {
-    database.close();
-  }
 }
 
 async function schemaOfDatabase(client: pg.Client): Promise<unknown> {
@@ -388,7 +378,10 @@ describe('a store of an earlier commit', () => {
     writeFiles(cli.directory);
     before = schemaOfFile(file);
   });
-  afterAll(() => cli.close());
+  afterAll(() => {
+    closeSchemaReader(file);
+    cli.close();
+  });
 
   it('is refused by every command, and stays as it was', { timeout: 180_000 }, async () => {
     const refusal = 'from before the first release (migration 0001-schema-00000000)';
