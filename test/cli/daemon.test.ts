@@ -197,7 +197,6 @@ describe('beside a running daemon', () => {
     daemon.child.kill('SIGKILL');
     await daemon.ended;
     const { stdout } = await beside.run(['messages', 'send', ...hello]);
-    daemon = await startDaemon(beside);
     expect(stdout).toContain('The mail is queued, but no daemon runs');
   });
 });

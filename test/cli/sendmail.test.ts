@@ -48,7 +48,10 @@ async function call(args: readonly string[], input: string, env: Record<string, 
   return result;
 }
 
-/** Calls `svc sendmail`, which bin/sendmail becomes, in the process of all commands. */
+/**
+ * Calls `svc sendmail`, which bin/sendmail becomes, in the process of all commands. Tests of
+ * Debian's cron and of PHP call the script.
+ */
 function callHere(args: readonly string[], input: string, env: Record<string, string> = {}) {
   return home.cli.run(['sendmail', ...args], { input, env });
 }
@@ -77,8 +80,8 @@ describe('sendmail', () => {
   it('accepts the mail of cron, in the forms of Debian and of cronie', async () => {
     const debian = ['-i', '-FCronDaemon', '-B8BITMIME', '-oem', 'root'];
     const cronie = ['-FCronDaemon', '-i', '-odi', '-oem', '-oi', '-t', '-f', 'root'];
-    for (const args of [debian, cronie]) {
-      expect(await call(args, cron)).toEqual({ code: 0, stdout: '', stderr: '' });
+    for (const sent of [() => call(debian, cron), () => callHere(cronie, cron)]) {
+      expect(await sent()).toEqual({ code: 0, stdout: '', stderr: '' });
       const message = await lastMessage();
       expect(message).toMatchObject({
         from: { email: 'hello@sandbox.test', name: 'Cron Daemon' },
@@ -128,7 +131,7 @@ describe('sendmail', () => {
       '',
     ].join('\n');
     const args = ['-f', 'ada@sandbox.test', '-i', 'inbox@sandbox.test', 'bob@example.com', '-v'];
-    const { code, stdout } = await call(args, patch);
+    const { code, stdout } = await callHere(args, patch);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^msg_[0-9a-z]{24}\n$/)]);
     expect(await lastMessage()).toMatchObject({
       to: [{ email: 'inbox@sandbox.test' }],

@@ -49,7 +49,7 @@ it('--raw writes the mail, sent or received', async () => {
   const raw = (await home.cli.run(['messages', 'show', '@last', '--raw'])).stdout;
   expect(raw).toMatch(/^DKIM-Signature: /);
   expect(raw).toContain('Subject: Files\r\n');
-  const receivedMail = (await output(received.id, '--raw')).toString();
+  const receivedMail = (await home.cli.run(['messages', 'show', received.id, '--raw'])).stdout;
   expect(receivedMail).toMatch(/^Received: /);
   expect(receivedMail).toContain('Subject: Files\r\n');
 });

@@ -27,18 +27,16 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect((await cli.run(['senders', 'show', sender])).code).toBe(0);
   });
 
-  it('field names are bold, but not with NO_COLOR', async () => {
+  it('a list is bold and narrow, or plain and whole with NO_COLOR and --wide', async () => {
     const bold = '\u001b[1m';
-    expect((await onTerminal(cli, 'senders list')).output).toContain(bold);
-    const plain = await onTerminal(cli, 'senders list', { env: { NO_COLOR: '1' } });
-    expect(plain.output).not.toContain(bold);
-  });
-
-  it('--wide shows long values whole', async () => {
     const name = 'A name of a sender that is longer than its column may be at 80 characters';
     await cli.json(['senders', 'create', '--email', 'long@sandbox.test', '--name', name]);
-    expect((await onTerminal(cli, 'senders list')).output).not.toContain(name);
-    expect((await onTerminal(cli, 'senders list --wide')).output).toContain(name);
+    const narrow = await onTerminal(cli, 'senders list');
+    expect(narrow.output).toContain(bold);
+    expect(narrow.output).not.toContain(name);
+    const whole = await onTerminal(cli, 'senders list --wide', { env: { NO_COLOR: '1' } });
+    expect(whole.output).not.toContain(bold);
+    expect(whole.output).toContain(name);
   });
 
   it('a backup shows a bar that reaches its end', async () => {
