@@ -27,7 +27,7 @@ export async function readConfig(
     throw withoutRoute('What these words ask for', flags.server);
   }
   // The account may not enter the folders of root.
-  if (readByRoot) return readByRoot;
+  if (readByRoot && process.geteuid?.() !== 0) return readByRoot;
   const { withoutSecrets = false, staysRoot = flags.staysRoot } = options;
   const { loadConfig } = await import('../../src/core/config/config.ts');
   const request = { file: flags.config, env: process.env, cwd: process.cwd(), withoutSecrets };

@@ -4,7 +4,7 @@
 import { registerHooks, syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { Readable, Writable } from 'node:stream';
-import { start } from '../../commands/base/start.ts';
+import type { RootReturn } from './root-return.ts';
 
 const urlOf = (path: string) => new URL(path, import.meta.url).href;
 const [app, service, hostedApp] = [
@@ -25,6 +25,13 @@ registerHooks({
 // `svc backup` lowers the priority of its process for good. Later commands would wait for all else.
 os.setPriority = () => {};
 syncBuiltinESMExports();
+
+// Before the import of commands: it replaces modules that keep files and processes of root.
+const rootReturn: RootReturn | null =
+  process.argv[2] === 'returns-to-root'
+    ? await import('./root-return.ts').then(({ returnToRoot }) => returnToRoot())
+    : null;
+const { start } = await import('../../commands/base/start.ts');
 
 export interface HostedRun {
   args: readonly string[];
@@ -66,7 +73,9 @@ async function run({ args, env, directory, input }: HostedRun): Promise<HostedRe
   Object.assign(process.env, env);
   process.chdir(directory);
   process.exitCode = undefined;
+  await rootReturn?.begin();
   await start([...args]);
+  rootReturn?.end();
   const code = Number(process.exitCode ?? 0);
   process.exitCode = undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'uncaughtException'])

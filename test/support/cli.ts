@@ -57,23 +57,31 @@ interface Host {
   isBusy: boolean;
 }
 
-/** The hosts by the Node options of their commands: a process reads these options at its start. */
+/** The hosts by Node options and account, which a process keeps from its start. */
 const hosts = new Map<string, Host>();
 
-function hostWith(options: string): Host {
-  const known = hosts.get(options);
-  if (known) return known;
+/** Starts a host. Its commands of root may change to `account`, and return to root. */
+function startHost(options: string, account: Account | undefined): ChildProcess {
   const env = { ...process.env, NODE_OPTIONS: options };
   const file = join(import.meta.dirname, 'cli-host.ts');
-  const host = { process: fork(file, { env, serialization: 'advanced' }), isBusy: false };
-  hosts.set(options, host);
-  return host;
+  if (!account) return fork(file, { env, serialization: 'advanced' });
+  const ids = ['--ruid', `${account.uid}`, '--rgid', `${account.gid}`, '--keep-groups'];
+  return spawn('setpriv', [...ids, process.execPath, file, 'returns-to-root'], {
+    env,
+    serialization: 'advanced',
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
 }
 
 /** Runs a command in a host. Returns null while the host runs a different command. */
-async function runHosted(work: HostedRun): Promise<HostedResult | null> {
+async function runHosted(
+  work: HostedRun,
+  account: Account | undefined,
+): Promise<HostedResult | null> {
   const options = work.env.NODE_OPTIONS ?? '';
-  const host = hostWith(options);
+  const key = account ? `${account.uid} ${options}` : options;
+  const host = hosts.get(key) ?? { process: startHost(options, account), isBusy: false };
+  hosts.set(key, host);
   if (host.isBusy) return null;
   host.isBusy = true;
   const stopped = new AbortController();
@@ -81,7 +89,7 @@ async function runHosted(work: HostedRun): Promise<HostedResult | null> {
   try {
     host.process.send(work);
     const ended = once(host.process, 'exit', { signal }).then(() => {
-      hosts.delete(options);
+      hosts.delete(key);
       throw new Error(`svc ${work.args.join(' ')} ended the process of all commands`);
     });
     const [result] = await Promise.race([once(host.process, 'message', { signal }), ended]);
@@ -92,17 +100,32 @@ async function runHosted(work: HostedRun): Promise<HostedResult | null> {
   }
 }
 
+/** An account that owns a store. */
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+interface WorkspaceOptions {
+  /** Runs every command in a separate process. */
+  inProcesses?: boolean;
+  /** An existing directory, which is used as it is. */
+  directory?: string;
+  /** Owner of the store. Commands of root change to this account, and the host returns to root. */
+  account?: Account;
+}
+
 /**
  * Makes a new directory without a store in which svc can run. Its commands share a process, but
- * concurrent commands run in separate processes; with `inProcesses` every command has a separate
- * process. An existing `directory` is used as it is.
+ * concurrent commands run in separate processes.
  */
 export function cliWorkspace(
   env: Record<string, string> = {},
   {
     inProcesses = false,
     directory = mkdtempSync(join(tmpdir(), 'svc-cli-')),
-  }: { inProcesses?: boolean; directory?: string } = {},
+    account,
+  }: WorkspaceOptions = {},
 ): CliWorkspace {
   const started = new Set<ChildProcess>();
   const ownEnv = {
@@ -121,7 +144,7 @@ export function cliWorkspace(
   };
   const run: CliWorkspace['run'] = async (args, { env: extra = {}, input = '' } = {}) => {
     const work = { args, env: { ...ownEnv, ...extra }, directory, input };
-    const result = inProcesses ? null : await runHosted(work);
+    const result = inProcesses ? null : await runHosted(work, account);
     return result ?? runAlone(args, { env: extra, input });
   };
   const runAlone = (args: readonly string[], { env: extra, input }: Required<RunOptions>) => {

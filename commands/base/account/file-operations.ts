@@ -86,7 +86,7 @@ export const fileOperations = {
       await copyFile(from, partial, constants.COPYFILE_EXCL);
       const handle = await open(partial, 'r+');
       // Gives the copy the owner and mode of `from`.
-      await handle.chown(process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+      await handle.chown(process.geteuid?.() ?? 0, process.getegid?.() ?? 0);
       await handle.chmod(0o600);
       await handle.sync().finally(() => handle.close());
       await rename(partial, path);
