@@ -1,7 +1,7 @@
 // Filters by time: one rule for all lists and commands that have any of them. `after` (or `since`)
 // includes its instant, `before` (or `until`) does not.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { listCommandIds } from '../../commands/base/input/typed.ts';
 import { plainPaths } from '../../daemon/http/openapi/plain-routes.ts';
@@ -159,6 +159,25 @@ const lists = routes.filter(
     'before' in query.shape,
 );
 
+/**
+ * Lists that a read on the event loop answers: an organization has few such items, or the index by
+ * time leads to them (test/platform/store/query-plans.test.ts).
+ */
+const few = [
+  ...['api-keys', 'brands', 'campaigns', 'campaigns/{id}/runs', 'contact-groups'],
+  ...['email/domains', 'email/senders', 'extension-installations'],
+  ...['extension-installations/{id}/version-changes', 'extensions', 'extensions/{id}/versions'],
+  ...['mailbox-namespaces', 'mailboxes', 'mailboxes/{id}/drafts'],
+  ...['mailboxes/{id}/threads/{threadId}/messages', 'mailboxes/{id}/threads/{threadId}/notes'],
+  ...['members', 'saved-replies', 'templates', 'templates/families', 'templates/{id}/versions'],
+  ...['unsubscribe-groups', 'webhooks'],
+];
+const indexed = [
+  ...['audit', 'events', 'mailboxes/{id}/events', 'mailboxes/{id}/threads', 'messages'],
+  'webhooks/{id}/deliveries',
+];
+const readDirectly = [...few, ...indexed].map((path) => `/v1/${path}`).sort();
+
 describe.each(stores)('lists by time on %s', (store) => {
   let world: PermissionWorld;
   beforeAll(async () => {
@@ -216,5 +235,16 @@ describe.each(stores)('lists by time on %s', (store) => {
       expect(await ids(path, `${name}=${future}`)).toEqual(all);
       expect(await ids(path, `${name}=${past}`)).toEqual([]);
     }
+  });
+
+  it('reads beside the event loop, except lists with few rows or an index by time', async () => {
+    const aside = vi.spyOn(world.test.app.store, 'aside');
+    const direct = [];
+    for (const { path } of lists) {
+      aside.mockClear();
+      await ids(path, `before=${past}`);
+      if (aside.mock.calls.length === 0) direct.push(path);
+    }
+    expect(direct.sort()).toEqual(readDirectly);
   });
 });

@@ -4,6 +4,7 @@
 import { openAllowances } from '../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
+import { searchInTime } from '../../core/api/filtered-page.ts';
 import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -133,12 +134,17 @@ export async function listMembers(
   await unsubscribeGroups.get(db, organizationId, groupId);
   const { from, to } = boundsOf(times);
   const scope = ['unsubscribe-group-members', groupId, status, from, to];
-  const rows = await selectMembers(db, groupId, {
+  const page = {
     ...(status !== undefined && { status }),
     ...(cursor !== undefined && { before: readCursor(scope, cursor).id }),
     within: createdWithin(times),
     limit: limit + 1,
-  });
+  };
+  const rows = await (page.within === undefined
+    ? selectMembers(db, groupId, page)
+    : searchInTime(app.store, organizationId, from === undefined ? 'before' : 'after', (aside) =>
+        selectMembers(aside, groupId, page),
+      ));
   const { shown, nextCursor } = cutPage(scope, rows, limit, (row) => ({
     at: row.created_at,
     id: row.contact_id,

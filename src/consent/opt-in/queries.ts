@@ -2,6 +2,7 @@
 // Writers lock the contacts first, so that a row changes in a single transaction at a time.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { inTime } from '../../platform/store/in-time.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 /** Statuses of members. A row with the status `removed` only keeps the number of mails. */
@@ -128,7 +129,9 @@ export async function selectMembers(
       ? query.where('status', '<>', 'removed')
       : query.where('status', '=', status);
   if (before !== undefined) query = query.where('contact_id', '<', before);
-  if (within !== undefined) query = query.where(within);
+  if (within !== undefined) {
+    for (const condition of [...inTime(db), within]) query = query.where(condition);
+  }
   return query.orderBy('contact_id', 'desc').limit(limit).execute();
 }
 

@@ -14,6 +14,7 @@
 // proposed   the installation is uninstalled        expired   the same; failure has the reason
 
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
+import { searchInTime } from '../../core/api/filtered-page.ts';
 import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Details } from '../../history/audit/audit.ts';
@@ -169,7 +170,7 @@ export async function getActionRow(
 }
 
 async function pageOfActions(
-  { store: { db } }: App,
+  { store }: App,
   { limit, cursor, state, type, actor, ...times }: ListActions,
   scope: queries.ActionScope,
 ): Promise<CursorPage<MailboxAction>> {
@@ -178,7 +179,11 @@ async function pageOfActions(
   const filter = { state, type, actor, within: createdWithin(times) };
   const list = ['actions', place, state, type, actor, from, to];
   const before = cursor === undefined ? undefined : readCursor(list, cursor).id;
-  const rows = await queries.selectActions(db, scope, filter, before, limit + 1);
+  const read = (on: Db) => queries.selectActions(on, scope, filter, before, limit + 1);
+  const field = from === undefined ? 'before' : 'after';
+  const rows = await (filter.within === undefined
+    ? read(store.db)
+    : searchInTime(store, scope.organizationId, field, read));
   const { shown, nextCursor } = cutPage(list, rows, limit, positionOfId);
   return { items: shown.map(presentAction), nextCursor };
 }

@@ -1,7 +1,8 @@
 // All SQL on `mailbox_actions`. Rows only, no decisions. Each insert and each change of state also
 // updates the counts of the hour.
-import type { Expression, RawBuilder, SqlBool } from 'kysely';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { inTime } from '../../platform/store/in-time.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { recordAction } from './hour-queries.ts';
 import type { ActionState, ActionType } from './schema.ts';
@@ -122,7 +123,9 @@ export function selectActions(
     .$if(state !== undefined, (query) => query.where('state', '=', state ?? 'proposed'))
     .$if(type !== undefined, (query) => query.where('type', '=', type ?? 'reply'))
     .$if(actor !== undefined, (query) => query.where('actor_id', '=', actor ?? ''))
-    .$call((query) => (within ? query.where(within) : query))
+    .$call((query) =>
+      within ? query.where(sql<SqlBool>`${sql.join([...inTime(db), within], sql` and `)}`) : query,
+    )
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)

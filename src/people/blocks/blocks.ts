@@ -1,6 +1,7 @@
 // Blocks, the resource (specification 4.9 "remove a block entry"). suppression.ts has their effect
 // on sends; import.ts and export.ts move large numbers of them.
 
+import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -80,12 +81,21 @@ export async function listBlocks(
   const { from, to } = boundsOf(query);
   const filter = { reason, foldedAddress: address && foldAddress(address), from, to };
   const range = { limit, offset: (page - 1) * limit };
-  const isCounted = filter.foldedAddress === undefined && from === undefined && to === undefined;
+  const { organizationId } = caller;
+  if (from !== undefined || to !== undefined) {
+    const { rows, total } = await readFilteredPage(app.store, {
+      organizationId,
+      field: from === undefined ? 'before' : 'after',
+      rows: (aside) => queries.selectBlocks(aside, organizationId, filter, range),
+      total: (aside) => queries.countBlocksOf(aside, organizationId, filter),
+    });
+    return toPage(rows.map(presentBlock), total, query);
+  }
   const [rows, total] = await Promise.all([
-    queries.selectBlocks(db, caller.organizationId, filter, range),
-    isCounted
-      ? sumBlocks(db, caller.organizationId, reason)
-      : queries.countBlocksOf(db, caller.organizationId, filter),
+    queries.selectBlocks(db, organizationId, filter, range),
+    filter.foldedAddress === undefined
+      ? sumBlocks(db, organizationId, reason)
+      : queries.countBlocksOf(db, organizationId, filter),
   ]);
   return toPage(rows.map(presentBlock), total, query);
 }

@@ -3,6 +3,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
+import { inTime } from '../../platform/store/in-time.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { mergedRanges } from '../../platform/store/rows/merged-ranges.ts';
 import { recordBlocks } from './count-queries.ts';
@@ -185,6 +186,7 @@ export const blocks = own.rowsOf('blocks', 'block');
  * and the blocks of groups; without an address, the blocks of each reason.
  */
 function rangesOf(
+  db: Db,
   organizationId: string,
   { reason, foldedAddress, from, to }: BlockFilter,
 ): RawBuilder<unknown>[] {
@@ -195,7 +197,8 @@ function rangesOf(
       : sql`and id >= ${firstIdAt('block', Math.max(0, from))} and created_at >= ${from}`;
   const isBefore = to === undefined ? sql`` : sql`and created_at < ${to}`;
   const ofOwner = sql`
-    select id from blocks where organization_id = ${organizationId} ${isAfter} ${isBefore}`;
+    select id from blocks where ${sql.join([...inTime(db), sql`organization_id = ${organizationId}`], sql` and `)}
+    ${isAfter} ${isBefore}`;
   if (foldedAddress === undefined) {
     const reasons = reason === undefined ? blockReasons : [reason];
     return reasons.map((one) => sql`${ofOwner} and reason = ${one}`);
@@ -231,7 +234,7 @@ export function selectBlocks(
   filter: BlockFilter,
   range: { limit: number; offset: number },
 ): Promise<BlockRow[]> {
-  return selectInOrder(db, rangesOf(organizationId, filter), sql`order by id desc`, range);
+  return selectInOrder(db, rangesOf(db, organizationId, filter), sql`order by id desc`, range);
 }
 
 /** Returns the next rows after `afterId`, oldest first, for a walk over all blocks. */
@@ -242,7 +245,7 @@ export function selectBlocksAfter(
   afterId: string,
   limit: number,
 ): Promise<BlockRow[]> {
-  const ranges = rangesOf(organizationId, filter).map((one) => sql`${one} and id > ${afterId}`);
+  const ranges = rangesOf(db, organizationId, filter).map((one) => sql`${one} and id > ${afterId}`);
   return selectInOrder(db, ranges, sql`order by id`, { limit, offset: 0 });
 }
 
@@ -252,7 +255,7 @@ export async function countBlocksOf(
   organizationId: string,
   filter: BlockFilter,
 ): Promise<number> {
-  const found = sql.join(rangesOf(organizationId, filter), sql` union all `);
+  const found = sql.join(rangesOf(db, organizationId, filter), sql` union all `);
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from (${found}) found`.execute(db);
   return rows[0]?.count ?? 0;
