@@ -27,7 +27,6 @@ import { ofMailboxThat } from '../../identity/mailboxes/queries.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
-import { createdWithin } from '../../platform/store/rows/rows.ts';
 import { boundsOf } from '../../platform/store/rows/time-range.ts';
 import { mailboxActionRejected } from './events.ts';
 import { deleteProposal } from './proposal-queries.ts';
@@ -176,14 +175,15 @@ async function pageOfActions(
 ): Promise<CursorPage<MailboxAction>> {
   const place = 'mailboxId' in scope ? scope.mailboxId : scope.organizationId;
   const { from, to } = boundsOf(times);
-  const filter = { state, type, actor, within: createdWithin(times) };
+  const isTimed = from !== undefined || to !== undefined;
+  const filter = { state, type, actor, ...(isTimed && { span: { from, to } }) };
   const list = ['actions', place, state, type, actor, from, to];
   const before = cursor === undefined ? undefined : readCursor(list, cursor).id;
   const read = (on: Db) => queries.selectActions(on, scope, filter, before, limit + 1);
   const field = from === undefined ? 'before' : 'after';
-  const rows = await (filter.within === undefined
-    ? read(store.db)
-    : searchInTime(store, scope.organizationId, field, read));
+  const rows = await (isTimed
+    ? searchInTime(store, scope.organizationId, field, read)
+    : read(store.db));
   const { shown, nextCursor } = cutPage(list, rows, limit, positionOfId);
   return { items: shown.map(presentAction), nextCursor };
 }

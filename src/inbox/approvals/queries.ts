@@ -91,7 +91,8 @@ export interface ActionFilter {
   state?: ActionState | undefined;
   type?: ActionType | undefined;
   actor?: string | undefined;
-  within?: RawBuilder<SqlBool> | undefined;
+  /** Bounds of the time of creation, ms since 1970: `from` is included, `to` is not. */
+  span?: { from: number | undefined; to: number | undefined };
 }
 
 /** The actions of a mailbox, or the actions of an organization that fit a condition. */
@@ -100,11 +101,25 @@ export type ActionScope = { organizationId: string } & (
   | { where: Expression<SqlBool> }
 );
 
+/**
+ * Returns the conditions of a span. An expression, so that the index by age is not chosen: it leads
+ * to the actions of all organizations.
+ */
+function conditionsOf(db: Db, span: ActionFilter['span']): RawBuilder<SqlBool>[] {
+  if (!span) return [];
+  const { from, to } = span;
+  return [
+    ...inTime(db),
+    ...(from === undefined ? [] : [sql<SqlBool>`created_at + 0 >= ${from}`]),
+    ...(to === undefined ? [] : [sql<SqlBool>`created_at + 0 < ${to}`]),
+  ];
+}
+
 /** Returns actions older than the id `before`, newest first. */
 export function selectActions(
   db: Db,
   scope: ActionScope,
-  { state, type, actor, within }: ActionFilter,
+  { state, type, actor, span }: ActionFilter,
   before: string | undefined,
   limit: number,
 ): Promise<ActionRow[]> {
@@ -123,9 +138,7 @@ export function selectActions(
     .$if(state !== undefined, (query) => query.where('state', '=', state ?? 'proposed'))
     .$if(type !== undefined, (query) => query.where('type', '=', type ?? 'reply'))
     .$if(actor !== undefined, (query) => query.where('actor_id', '=', actor ?? ''))
-    .$call((query) =>
-      within ? query.where(sql<SqlBool>`${sql.join([...inTime(db), within], sql` and `)}`) : query,
-    )
+    .$call((query) => conditionsOf(db, span).reduce((all, one) => all.where(one), query))
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)

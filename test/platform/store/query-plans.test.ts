@@ -72,11 +72,18 @@ function nextOf(list: 'threads' | 'messages' | 'notes'): Sample {
   };
 }
 
+/** Returns the bounds of time in these parameters, as the scope of a cursor has them. */
+function spanOf(others: URLSearchParams): (number | undefined)[] {
+  const { from, to } = boundsOf(Object.fromEntries(others));
+  return [from, to];
+}
+
 /** Samples of a list of actions at this path. */
 function samplesOfActions(listOf: (own: Side) => string): Record<string, Sample> {
   return {
     state: 'proposed',
     type: 'reply',
+    ...times,
     async actor(own) {
       const url = listOf(own);
       const { body } = await own.api.get<{ items: { actor: { id: string } }[] }>(url);
@@ -122,7 +129,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   ),
   'GET /v1/api-keys': { ...page, ...times, createdBy: ({ shared }) => shared.writeKey },
   'GET /v1/contacts/tags': page,
-  'GET /v1/templates/{id}/versions': page,
+  'GET /v1/templates/{id}/versions': { ...page, ...times },
   'GET /v1/messages/{id}/email': {
     includeStorageUrls: 'true',
     urlExpiresIn: '60',
@@ -156,11 +163,12 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'GET /v1/contact-groups/{id}/members': page,
   'GET /v1/unsubscribe-groups/{id}/members': {
     status: 'pending',
+    ...times,
     limit: '1',
     async cursor({ shared }, others) {
       const { unsubscribeGroup, contact } = shared;
       const status = new URLSearchParams(others).get('status') ?? undefined;
-      const scope = ['unsubscribe-group-members', unsubscribeGroup, status];
+      const scope = ['unsubscribe-group-members', unsubscribeGroup, status, ...spanOf(others)];
       return cursorAfter(scope, { at: 0, id: contact });
     },
   },
@@ -196,9 +204,12 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     },
   },
   'GET /v1/mailboxes/{id}/drafts': {
+    ...times,
     limit: '1',
-    async cursor({ api, shared }) {
-      const url = `/v1/mailboxes/${shared.threadedMailbox}/drafts?limit=1`;
+    async cursor({ api, shared }, others) {
+      const first = new URLSearchParams(others);
+      first.set('limit', '1');
+      const url = `/v1/mailboxes/${shared.threadedMailbox}/drafts?${first}`;
       return (await api.get<{ nextCursor: string }>(url)).body.nextCursor;
     },
   },
@@ -213,63 +224,78 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     limit: '1',
     cursor: nextOf('threads'),
   },
-  'GET /v1/mailboxes/{id}/threads/{threadId}/messages': { limit: '1', cursor: nextOf('messages') },
+  'GET /v1/mailboxes/{id}/threads/{threadId}/messages': {
+    ...times,
+    limit: '1',
+    cursor: nextOf('messages'),
+  },
   'GET /v1/templates/{id}/workspace/history': {
     limit: '1',
     cursor: ({ shared: { template } }) =>
       cursorAfter(['template-history', template], { at: 2, id: template }),
   },
   'GET /v1/templates/{id}/workspace/diff': { from: headOfTemplate, to: headOfTemplate },
-  'GET /v1/mailboxes/{id}/threads/{threadId}/notes': { limit: '1', cursor: nextOf('notes') },
+  'GET /v1/mailboxes/{id}/threads/{threadId}/notes': {
+    ...times,
+    limit: '1',
+    cursor: nextOf('notes'),
+  },
   'GET /v1/campaigns/{id}/estimate': { scheduledFor: '2026-02-01T00:00:00Z' },
   'GET /v1/campaigns/{id}/runs': {
     ...times,
     limit: '1',
     cursor({ shared: { campaign } }, others) {
-      const { from, to } = boundsOf(Object.fromEntries(others));
       const place = { at: 2, id: 'run_0123456789abcdefghjk' };
-      return cursorAfter(['runs', campaign, from, to], place);
+      return cursorAfter(['runs', campaign, ...spanOf(others)], place);
     },
   },
   'GET /v1/extensions': {
     ...times,
     limit: '1',
     cursor({ organizationId }, others) {
-      const { from, to } = boundsOf(Object.fromEntries(others));
       const place = { at: 2, id: 'ext_0123456789abcdefghjk' };
-      return cursorAfter(['extensions', organizationId, from, to], place);
+      return cursorAfter(['extensions', organizationId, ...spanOf(others)], place);
     },
   },
   'GET /v1/extensions/{id}/versions': {
+    ...times,
     limit: '1',
-    cursor: ({ shared: { extension } }) =>
-      cursorAfter(['extension-versions', extension], { at: 2, id: 'exv_0123456789abcdefghjk' }),
+    cursor({ shared: { extension } }, others) {
+      const place = { at: 2, id: 'exv_0123456789abcdefghjk' };
+      return cursorAfter(['extension-versions', extension, ...spanOf(others)], place);
+    },
   },
   'GET /v1/extension-installations': {
     status: 'active',
     extensionId: 'ext_0123456789abcdefghjk',
+    ...times,
     limit: '1',
     cursor({ organizationId }, others) {
       const [status, of] = ['status', 'extensionId'].map((name) => others.get(name) ?? undefined);
       const place = { at: 2, id: 'exti_0123456789abcdefghjk' };
-      return cursorAfter(['extension-installations', organizationId, status, of], place);
+      const scope = ['extension-installations', organizationId, status, of, ...spanOf(others)];
+      return cursorAfter(scope, place);
     },
   },
   'GET /v1/extension-installations/{id}/version-changes': {
+    ...times,
     limit: '1',
-    cursor: ({ shared: { upgradedInstallation: id } }) =>
-      cursorAfter(['installation-version-changes', id], { at: 2, id: 'exvc_0123456789abcdefghjk' }),
+    cursor({ shared: { upgradedInstallation: id } }, others) {
+      const place = { at: 2, id: 'exvc_0123456789abcdefghjk' };
+      return cursorAfter(['installation-version-changes', id, ...spanOf(others)], place);
+    },
   },
   'GET /v1/campaigns/{id}/runs/{runId}/recipients': {
     outcome: 'failed',
     reason: 'contact-missing',
     status: 'bounced',
+    ...times,
     limit: '1',
     cursor(own, others) {
       const filters = ['outcome', 'reason', 'status'].map((name) => others.get(name) ?? undefined);
       const { runId } = runOf(own, null);
       const place = { at: 0, id: 'contact_0123456789abcdefghjk' };
-      return cursorAfter(['recipients', runId, ...filters], place);
+      return cursorAfter(['recipients', runId, ...filters, ...spanOf(others)], place);
     },
   },
   'GET /v1/events': {
@@ -316,14 +342,14 @@ it('every query parameter of every route has a sample, and every sample has a pa
 
 /**
  * Tells whether a scan belongs to a count that runs aside and within a deadline: of an audience, or
- * of the contacts or conversations of a time, whose total no counter has.
+ * of the contacts, conversations or blocks of a time, whose total no counter has.
  */
 function isCount({ path }: Route, query: Query, scan: string): boolean {
   if (path.endsWith('/estimate')) {
     return / of (?:contact\w*|blocks|group_confirmations) by /.test(scan);
   }
   const isOfTime = /count\(\*\)[\s\S]*created_at/.test(query.text);
-  const list = /^\/v1\/(contacts|conversations)$/.exec(path)?.[1];
+  const list = /^\/v1\/(?:email\/)?(contacts|conversations|blocks)$/.exec(path)?.[1];
   return isOfTime && list !== undefined && scan.includes(` of ${list} by `);
 }
 
