@@ -202,6 +202,7 @@ const uses: Readonly<Record<string, string>> = {
   'src/outbound/tracking/tokens.ts': 'the key of a token: any time',
   'src/outbound/unsubscribe-links/tokens.ts': 'the key of a token: any time',
   'src/people/blocks/lift.ts': 'bounds of a selection: any time',
+  'src/people/blocks/queries.ts': 'beside the time of the row: no id is older than its row',
   'src/service/erasing/actions.ts': 'events near an action: made by the same clock',
   'src/service/erasing/member.ts':
     'rows since a day before the member: the clock ran ahead by less',
