@@ -33,10 +33,11 @@ function memoryFolder(): string {
 export const suite = {
   // Processes, not threads: native modules, signals and the working directory are per process.
   pool: 'forks',
-  testTimeout: 60_000,
+  // Against hangs: some files fill a store for 40 s, and twice as long on a busy machine.
+  testTimeout: 180_000,
   // Of what is asked again until it is so: a busy machine is slow, and that is no failure.
   expect: { poll: { timeout: 10_000 } },
-  hookTimeout: 60_000,
+  hookTimeout: 180_000,
 } as const;
 
 /**
