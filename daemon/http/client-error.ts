@@ -15,15 +15,16 @@ const reasons: Readonly<Record<string, string>> = {
 
 /**
  * Answers 400 if this socket has no answer yet, and closes it. Returns the reason for the metric.
- * Returns null without a refused request, as on a connection that a browser opens in advance and
- * never uses.
+ * Returns null without a refused request, as on a connection that a browser opens in advance: it is
+ * closed without an answer, which the browser would take for that of its next request.
  */
 export function answerClientError(
   error: Error & { code?: string },
   socket: Socket,
   requestId: string,
 ): RefusalReason | null {
-  if (error.code === 'ECONNRESET' || !socket.writable || hasAnswered(socket)) {
+  const isUnused = socket.bytesRead === 0;
+  if (error.code === 'ECONNRESET' || isUnused || !socket.writable || hasAnswered(socket)) {
     socket.destroy();
     return null;
   }
@@ -43,7 +44,7 @@ export function answerClientError(
       body,
     ].join('\r\n'),
   );
-  return socket.bytesRead === 0 ? null : reason;
+  return reason;
 }
 
 /**

@@ -117,6 +117,10 @@ describe('slow clients', () => {
     expect(JSON.parse(answer.body).message).toBe('The request did not arrive in time');
   });
 
+  it('are cut off without an answer when they send nothing', async () => {
+    expect(await rawConnection(url, '').untilClosed()).toBe('');
+  });
+
   it('do not delay other clients in any number', async () => {
     const slow = Array.from({ length: 100 }, () =>
       rawConnection(url, `${requestHead('Content-Length: 1000\r\n')}{`),
