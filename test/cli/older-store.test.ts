@@ -229,7 +229,7 @@ describe.each(stores)('on %s', (kind) => {
       expect((await store.cli.run(['status'])).stdout).toContain(`is of migration ${last}`);
     });
 
-    it('is examined by svc doctor', { timeout: 60_000 }, async () => {
+    it('is examined by svc doctor', async () => {
       const only = checks.filter((check) => !check.needsInternet && !check.isOfMail);
       const names = only.map(({ name }) => name).filter((name) => name !== 'resolver');
       const { stdout } = await store.cli.run(['doctor', '--json', '--only', names.join(',')]);

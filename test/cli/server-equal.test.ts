@@ -37,7 +37,7 @@ beforeAll(async () => {
   const group = await cli.json<{ id: string }>(['unsubscribe-groups', 'create', '--name', 'News']);
   const made = ['campaigns', 'create', ...campaign, '--unsubscribe-group', group.id];
   campaignId = (await cli.json<{ id: string }>(made)).id;
-}, 120_000);
+});
 afterAll(async () => {
   laptop.close();
   await home.close();

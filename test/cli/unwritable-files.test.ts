@@ -122,7 +122,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
     expect(existsSync(onFull('svc.db'))).toBe(false);
   });
 
-  it('svc restore to PostgreSQL and svc backup from it say so', { timeout: 60_000 }, async () => {
+  it('svc restore to PostgreSQL and svc backup from it say so', async () => {
     const [schema, other] = [
       await postgresSchema(inject('postgresUrl')),
       await postgresSchema(inject('postgresUrl')),

@@ -99,7 +99,7 @@ it('passes its own suite, which also runs on Node 20', async () => {
   const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', ...paths]);
   expect(stdout).toMatch(/# pass 2\d/);
   expect(stdout).toContain('# fail 0');
-}, 60_000);
+});
 
 describe('docs/client.md', () => {
   const blocks = readMarkdown('docs/client.md').fences.filter(({ language }) => language === 'ts');
@@ -128,7 +128,7 @@ describe('docs/client.md', () => {
       writeFileSync(join(directory, `${name}.mjs`), stripTypeScriptTypes(text));
     }
     writeFileSync(join(directory, 'package.json'), '{ "type": "module" }');
-  }, 60_000);
+  });
   afterAll(async () => {
     rmSync(directory, { recursive: true });
     await home.close();
@@ -143,7 +143,7 @@ describe('docs/client.md', () => {
       (error: { stdout: string }) => error,
     );
     expect(stdout).toBe('');
-  }, 60_000);
+  });
 
   it('has the client of the daemon, with types for Deno', async () => {
     const { headers } = await fetch(`${daemon.httpUrl}/client.js`);

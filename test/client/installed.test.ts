@@ -28,7 +28,7 @@ beforeAll(async () => {
   await run('tar', ['xzf', join(home, filename)], { cwd: home });
   renameSync(join(home, 'package'), installed);
   symlinkSync(join(repository, 'node_modules'), join(installed, 'node_modules'));
-}, 60_000);
+});
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const svc = (...args: string[]) =>

@@ -64,7 +64,7 @@ beforeAll(async () => {
   copyFileSync(join(import.meta.dirname, 'shop.mjs'), join(project, 'shop.mjs'));
   const program = "import { shop } from './shop.mjs';\nconsole.log(await shop(process.argv[2]));\n";
   writeFileSync(join(project, 'main.mjs'), `import process from 'node:process';\n${program}`);
-}, 120_000);
+});
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 describe('the package', () => {

@@ -29,7 +29,7 @@ describe.skipIf(path === null)('the inbox in a browser', () => {
     signedIn = operatorPages(browser, { home, daemon });
     const { body } = await daemon.request<Made>('GET', '/v1/mailboxes');
     mailbox = body.items?.[0]?.id ?? '';
-  }, 120_000);
+  });
   afterEach(() => closePages(browser));
   afterAll(async () => {
     await browser?.close();

@@ -50,7 +50,7 @@ beforeAll(async () => {
   daemon = await home.start();
   isRunning = true;
   reader = readerOf(home.cli, JSON.parse(await sh(home.curl)).id);
-}, 120_000);
+});
 afterAll(async () => {
   typedHere.close();
   await home.close();

@@ -28,7 +28,7 @@ beforeAll(async () => {
   symlinkSync(join(repository, 'bin'), join(home.cli.directory, 'bin'));
   symlinkSync(join(repository, 'node_modules'), join(home.cli.directory, 'node_modules'));
   daemon = await home.start();
-}, 30_000);
+});
 afterAll(() => home.close());
 
 const typed = (text: string) =>

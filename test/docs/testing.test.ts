@@ -27,7 +27,7 @@ beforeAll(async () => {
   home = daemonHome(Object.fromEntries(env), { isEmpty: true });
   const [, ...flags] = fence('sh', '--at ').trim().split(' ').slice(1);
   daemon = await home.start({ flags });
-}, 120_000);
+});
 afterAll(() => home.close());
 
 async function run(file: string, text: string, command: string, ...args: string[]): Promise<void> {
@@ -42,7 +42,7 @@ it('the suite for Vitest passes', async () => {
   const program = join(repository, 'node_modules/vitest/vitest.mjs');
   symlinkSync(join(repository, 'node_modules'), join(home.cli.directory, 'node_modules'));
   await run('retry.test.ts', fence('ts', 'vitest'), process.execPath, program, 'run');
-}, 60_000);
+});
 
 it.skipIf(!isInstalled('pytest', ['--version']))('the suite for pytest passes', async () => {
   await run('test_retry.py', fence('python', 'test_retry'), 'pytest', '-q');

@@ -16,7 +16,7 @@ it('a daemon shows the findings of the examination before its start', async () =
   const metrics = await (await fetch(`${daemon.httpUrl}/metrics`)).text();
   expect(metrics).toContain('\nsvc_service_findings{check="disk"} 2\n');
   expect((await daemon.stop()).code).toBe(0);
-}, 60_000);
+});
 
 it('a daemon measures its queue, and counts the mail of a command', async () => {
   const daemon = await home.start();
@@ -29,4 +29,4 @@ it('a daemon measures its queue, and counts the mail of a command', async () => 
   expect((await home.cli.run(args)).code).toBe(0);
   await shows('svc_messages_accepted_total{direction="outbound",via="command"} 1');
   expect((await daemon.stop()).code).toBe(0);
-}, 60_000);
+});

@@ -40,7 +40,6 @@ async function databaseIn(directory: string) {
 
 it.runIf(canMount && process.env.TEST_PG_URL === undefined)(
   'refuses with 503, keeps what it accepted, and recovers',
-  { timeout: 60_000 },
   async () => {
     const disk = mountDisk(mkdtempSync(join(tmpdir(), 'svc-pg-disk-')), megabytes);
     const database = await databaseIn(disk.directory);

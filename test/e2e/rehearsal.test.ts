@@ -116,7 +116,7 @@ describe.each(stores)('a rehearsal on %s', (store) => {
     schema = store === 'postgres' ? await postgresSchema(inject('postgresUrl')) : null;
     home = daemonHome(schema ? { SVC_DATABASE_URL: schema.url } : {}, { isEmpty: true });
     daemon = await home.start({ flags: [...flags, '--at', at] });
-  }, 120_000);
+  });
   afterAll(async () => {
     await home.close();
     await schema?.drop();

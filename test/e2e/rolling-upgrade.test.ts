@@ -131,55 +131,51 @@ describe('a rolling upgrade', () => {
     expect((await daemon.request('GET', '/v1/organizations/current')).status).toBe(200);
   };
 
-  it.runIf(inLong(true, false))(
-    'fails no request, and carries each message once',
-    { timeout: 120_000 },
-    async () => {
-      const old = program === undefined ? {} : { program };
-      const daemons = [await home.start(old), await home.start(old)];
-      for (const daemon of daemons) {
-        proxy.add(daemon);
-        await until(() => proxy.isReady(daemon), 'a daemon behind the proxy');
+  it.runIf(inLong(true, false))('fails no request, and carries each message once', async () => {
+    const old = program === undefined ? {} : { program };
+    const daemons = [await home.start(old), await home.start(old)];
+    for (const daemon of daemons) {
+      proxy.add(daemon);
+      await until(() => proxy.isReady(daemon), 'a daemon behind the proxy');
+    }
+    const failures: string[] = [];
+    const accepted: string[] = [];
+    let isOver = false;
+    const sending = async (name: string) => {
+      for (let n = 0; !isOver; n++) {
+        const key = `${name}-${n}`;
+        const answer = await fetch(`${url}/v1/messages`, {
+          method: 'POST',
+          headers: { 'x-api-key': home.apiKey },
+          body: JSON.stringify({
+            channel: 'email',
+            to: [{ email: `${key}@example.com` }],
+            email: { subject: key, text: '.' },
+          }),
+        });
+        if (answer.status === 201) accepted.push(`${key}@example.com`);
+        else failures.push(`${key}: ${answer.status} ${await answer.text()}`);
       }
-      const failures: string[] = [];
-      const accepted: string[] = [];
-      let isOver = false;
-      const sending = async (name: string) => {
-        for (let n = 0; !isOver; n++) {
-          const key = `${name}-${n}`;
-          const answer = await fetch(`${url}/v1/messages`, {
-            method: 'POST',
-            headers: { 'x-api-key': home.apiKey },
-            body: JSON.stringify({
-              channel: 'email',
-              to: [{ email: `${key}@example.com` }],
-              email: { subject: key, text: '.' },
-            }),
-          });
-          if (answer.status === 201) accepted.push(`${key}@example.com`);
-          else failures.push(`${key}: ${answer.status} ${await answer.text()}`);
-        }
-      };
-      const work = Array.from({ length: senders }, (_, n) => sending(`s${n}`));
-      for (const daemon of daemons) {
-        const before = accepted.length;
-        await until(() => accepted.length > before + 20, 'load');
-        if (program === undefined) await drain(daemon);
-        proxy.remove(daemon);
-        expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-        const next = await home.start();
-        proxy.add(next);
-        await until(() => proxy.isReady(next), 'the new daemon behind the proxy');
-      }
-      isOver = true;
-      await Promise.all(work);
-      expect(failures).toEqual([]);
-      const got = () => sink.messages.flatMap(({ recipients }) => recipients);
-      await until(() => got().length >= accepted.length, 'all mail is carried', 60_000);
-      const inOrder = (list: string[]) => list.toSorted((a, b) => (a < b ? -1 : 1));
-      expect(inOrder(got())).toEqual(inOrder(accepted));
-    },
-  );
+    };
+    const work = Array.from({ length: senders }, (_, n) => sending(`s${n}`));
+    for (const daemon of daemons) {
+      const before = accepted.length;
+      await until(() => accepted.length > before + 20, 'load');
+      if (program === undefined) await drain(daemon);
+      proxy.remove(daemon);
+      expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+      const next = await home.start();
+      proxy.add(next);
+      await until(() => proxy.isReady(next), 'the new daemon behind the proxy');
+    }
+    isOver = true;
+    await Promise.all(work);
+    expect(failures).toEqual([]);
+    const got = () => sink.messages.flatMap(({ recipients }) => recipients);
+    await until(() => got().length >= accepted.length, 'all mail is carried', 60_000);
+    const inOrder = (list: string[]) => list.toSorted((a, b) => (a < b ? -1 : 1));
+    expect(inOrder(got())).toEqual(inOrder(accepted));
+  });
 });
 
 describe('svc daemon drain', () => {

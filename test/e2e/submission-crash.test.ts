@@ -30,7 +30,7 @@ describe('SIGKILL in the middle of 200 submissions', () => {
   beforeAll(async () => {
     home = daemonHome({ SVC_SMTP_SUBMISSION_ENABLED: 'true', SVC_SMTP_SUBMISSION_PORT: '0' });
     daemon = await home.start();
-  }, 30_000);
+  });
   afterAll(() => home.close());
 
   const subjectOf = (seed: number, index: number) => `round ${seed} mail ${index}`;

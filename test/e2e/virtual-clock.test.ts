@@ -67,7 +67,7 @@ describe.each(stores)('a virtual clock on %s', (store) => {
       },
     });
     expect(status).toBe(201);
-  }, 120_000);
+  });
   afterAll(async () => {
     await home.close();
     await sink.close();

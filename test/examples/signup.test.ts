@@ -34,7 +34,7 @@ beforeAll(async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise((resolve) => program.stdout?.once('data', resolve));
-}, 60_000);
+});
 afterAll(async () => {
   program.kill();
   await home.close();

@@ -171,7 +171,7 @@ beforeAll(async () => {
   for (const heal of healing) heal();
   await world.passUntilOver(ids.values());
   ends = await world.firstDeliveries(ids);
-}, 60_000);
+});
 
 afterAll(() => world.close());
 

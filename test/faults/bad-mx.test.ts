@@ -150,7 +150,7 @@ beforeAll(async () => {
   for (const heal of healing) heal();
   await world.passUntilOver(ids.values());
   ends = await world.firstDeliveries(ids);
-}, 120_000);
+});
 
 afterAll(() => world.close());
 

@@ -87,7 +87,7 @@ beforeAll(async () => {
   );
   await world.passUntilOver(canHeal.map((domain) => ids.get(domain) ?? ''));
   last = await world.firstDeliveries(ids);
-}, 60_000);
+});
 
 afterAll(() => world.close());
 

@@ -182,7 +182,7 @@ async function jobRuns() {
   return runs;
 }
 
-it('are kept to the request', { timeout: 60_000 }, async () => {
+it('are kept to the request', async () => {
   const limited = await sending('limited');
   await updateOrganization(test.app, limited.organizationId, { plan: 'tiny' });
   const warmed = await provenDomain(test.app, test.operator);

@@ -31,4 +31,4 @@ it('openapi-typescript makes types that compile in an application', async () => 
   folder.write('application.ts', application.replace("'One-Click'", "'Two-Clicks'"));
   expect(await folder.compile()).toContain('"Two-Clicks"');
   folder.remove();
-}, 120_000);
+});

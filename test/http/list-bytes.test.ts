@@ -85,7 +85,7 @@ describe('the lists of the largest rows', () => {
     for (const growthsOf of Object.values(growths)) {
       for (const growth of growthsOf(world.own)) await grow(world.test.app, growth);
     }
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   it('cover every route that answers a list', () => {

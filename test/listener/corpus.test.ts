@@ -58,7 +58,7 @@ describe('the corpus of received mails, over SMTP', () => {
       ids.set(name, idIn(await deliver(session, inbox, whole)));
     }
     await threadAll(service.app);
-  }, 120_000);
+  });
   afterAll(async () => {
     await api.close();
     await service.close();

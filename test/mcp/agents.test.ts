@@ -66,7 +66,7 @@ beforeAll(async () => {
   }>('GET', '/v1/mailboxes');
   mailboxId = body.items[0]?.id ?? '';
   address = 'inbox@sandbox.test';
-}, 60_000);
+});
 afterAll(async () => {
   await home.close();
   await sink.close();

@@ -52,7 +52,7 @@ describe.skipIf(!hasPython)('verify-receipt.py', () => {
       await pipeline.idle();
     }
     receipts = await Promise.all(sent.map(({ id }) => buildReceipt(test.app, test.caller, id)));
-  }, 120_000);
+  });
   afterAll(async () => {
     await pipeline.close();
     await test.close();

@@ -19,6 +19,6 @@ async function exitCodeOf(env: Record<string, string>): Promise<number> {
 it.each([
   ['with a PostgreSQL of its own', () => ({ TEST_PG_URL: '' })],
   ['with a given one', () => ({ TEST_PG_URL: inject('postgresUrl') })],
-])('a run with a failed test ends with 1, %s', { timeout: 120_000 }, async (_, env) => {
+])('a run with a failed test ends with 1, %s', async (_, env) => {
   expect(await exitCodeOf(env())).toBe(1);
 });

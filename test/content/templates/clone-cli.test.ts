@@ -155,5 +155,5 @@ describe('svc templates', () => {
     await expect.poll(() => output, soon).toContain('Saved body.html');
     await expect.poll(previewOf, soon).toContain('watched');
     child.kill('SIGKILL');
-  }, 90_000);
+  });
 });

@@ -309,5 +309,5 @@ describe.each(stores)('a stream of outcomes on %s', (store) => {
       'pause: bounces',
       'pause: complaints',
     ]);
-  }, 60_000);
+  });
 });

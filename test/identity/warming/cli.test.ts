@@ -101,5 +101,5 @@ describe('svc warming', () => {
     expect(await codes('start', warm, ...words)).toBe(0);
     expect(await codes('start', warm, ...words)).toBe(5);
     expect(await codes('resume', warm)).toBe(5);
-  }, 30_000);
+  });
 });

@@ -131,7 +131,7 @@ describe.each(stores)('sixty days of warming on %s', (store) => {
       'warming.held',
       'warming.completed',
     ]);
-  }, 60_000);
+  });
 });
 
 /** Writes day, window, allowance, accepted count, verdict, and the state of the plan. */

@@ -50,7 +50,7 @@ describe.each(stores)('forty exchanges, on %s', (store) => {
     return grouped(own.map(({ id, thread }) => ({ group: thread, key: keyOf.get(id) ?? '' })));
   }
 
-  it('make the expected threads', { timeout: 60_000 }, async () => {
+  it('make the expected threads', async () => {
     expect(corpus).toHaveLength(40);
     expect(await threadsOf(mails)).toEqual(expected);
     expect(await threadsOf(mails.toReversed())).toEqual(expected);

@@ -107,7 +107,7 @@ it(`a composed message means the same as MailComposer's (seed ${testSeed})`, asy
     }),
     { seed: testSeed, numRuns },
   );
-}, 60_000);
+});
 
 it(`a composed message is parsed into its input (seed ${testSeed})`, async () => {
   await fc.assert(
@@ -122,7 +122,7 @@ it(`a composed message is parsed into its input (seed ${testSeed})`, async () =>
     }),
     { seed: testSeed, numRuns: 2 * numRuns },
   );
-}, 60_000);
+});
 
 it(`every line is legal on the wire (seed ${testSeed})`, async () => {
   await fc.assert(
@@ -144,4 +144,4 @@ it(`every line is legal on the wire (seed ${testSeed})`, async () => {
     }),
     { seed: testSeed, numRuns: 2 * numRuns },
   );
-}, 60_000);
+});

@@ -164,7 +164,7 @@ describe('both signatures', () => {
       }),
       { seed: testSeed, numRuns: 100 },
     );
-  }, 60_000);
+  });
 
   it('verify after dot-stuffing and back', async () => {
     const message = await signedInput({ text: '.\n..\n.leading\n', html: null });

@@ -290,7 +290,7 @@ describe.each(bothStores)('counts of messages on %s', (store) => {
       await pass(stepOf());
       await expectExact();
     }
-  }, 90_000);
+  });
 });
 
 class InVain extends Error {}

@@ -35,7 +35,7 @@ describe.each(stores)('routes by sender on %s', (store) => {
       await home.cli.json(['domains', 'add', domain]);
       await home.cli.json(['domains', 'verify', domain, '--force']);
     }
-  }, 120_000);
+  });
   afterAll(async () => {
     await home.close();
     await Promise.all(Object.values(sinks).map((sink) => sink.close()));

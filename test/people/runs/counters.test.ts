@@ -150,7 +150,7 @@ describe.each(stores)('the counters of a run on %s', (store) => {
     expect(new Set(Object.values(await counts(runId)))).toEqual(new Set([0]));
   });
 
-  it(`equal a recount after any sequence (seed ${seed})`, { timeout: 60_000 }, async () => {
+  it(`equal a recount after any sequence (seed ${seed})`, async () => {
     const { app, caller, clock, operator } = test;
     const random = seededRandom(seed);
     const { organizationId } = caller;

@@ -255,7 +255,7 @@ describe('an agent that obeys every instruction', () => {
       mails.push(await seen.judge(message, kinds, allowedAlone));
     }
     await queue.close();
-  }, 120_000);
+  });
   afterAll(() => close());
 
   it('sends nothing that no person saw, but for what its key may send alone', () => {
