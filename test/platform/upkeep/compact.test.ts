@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
+import type { Db } from '../../../src/platform/store/db.ts';
 import { lockDaemon } from '../../../src/platform/store/open.ts';
 import { compactPostgres, compactSqlite } from '../../../src/platform/upkeep/compact.ts';
 import { digestsOfFile } from '../../../src/platform/upkeep/copying/tables.ts';
@@ -98,6 +99,24 @@ describe('a SQLite store', () => {
   });
 });
 
+/**
+ * Resolves once all earlier transactions of the database have ended. PostgreSQL keeps deleted rows
+ * that such a transaction of a parallel test may still read.
+ */
+async function endOfEarlier(db: Db): Promise<void> {
+  const { rows } = await sql<{ id: string }>`select txid_current()::text as id`.execute(db);
+  const id = rows[0]?.id ?? '';
+  const earlier = async () => {
+    const found = await sql<{ pid: number }>`select pid from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()
+        and (backend_xmin::text::bigint <= ${id}::bigint or backend_xid::text::bigint <= ${id}::bigint)`.execute(
+      db,
+    );
+    return found.rows;
+  };
+  await expect.poll(earlier, { timeout: 60_000 }).toEqual([]);
+}
+
 describe('a store on PostgreSQL', () => {
   it('is as small as its rows, which are the same', async () => {
     const test = await emptyTestApp({ store: 'postgres' });
@@ -119,6 +138,7 @@ describe('a store on PostgreSQL', () => {
       );
       const before = await content();
       expect(before).toHaveLength(40);
+      await endOfEarlier(store.db);
       const told: number[] = [];
       const sizes = await compactPostgres(config.database, (done, total) =>
         told.push(done / total),
