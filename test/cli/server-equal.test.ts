@@ -141,8 +141,11 @@ describe('on the store and at a server', () => {
   });
 
   it.each([
-    ['csv', 'email,firstName\neve@simulator.test,Eve\nnone,Nobody\n'],
-    ['jsonl', '{"email":"eve@simulator.test","profile":{"firstName":"Eve"}}\n{"email":"none"}\n'],
+    ['csv', 'email,firstName\neve@simulator.test,"Eve 5"""\nnone,Nobody\n'],
+    [
+      'jsonl',
+      '{"email":"eve@simulator.test","profile":{"firstName":"Eve 5\\""}}\n{"email":"none"}\n',
+    ],
   ])('svc contacts import reads %s, and names rejected rows', async (ending, text) => {
     const file = `few.${ending}`;
     for (const { directory } of [home.cli, laptop]) writeFileSync(join(directory, file), text);
@@ -154,6 +157,13 @@ describe('on the store and at a server', () => {
     expect(await both(() => ['contacts', 'import', file, '--json'])).toMatchObject({ code: 8 });
     const exported = await both(() => ['contacts', 'export']);
     expect(exported.stdout).toContain('eve@simulator.test');
+    for (const format of ['csv', 'ndjson']) {
+      const words = ['contacts', 'export', '--format', format, '--output', `${file}.${format}`];
+      expect(await both(() => words)).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Wrote [2-9] contacts/),
+      });
+    }
   });
 
   it('svc templates push makes, changes and keeps a template, and refuses a second clone', async () => {

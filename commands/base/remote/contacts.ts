@@ -33,34 +33,36 @@ export async function importAt(
   }
 }
 
-/** Counts the rows in text that arrives in pieces. A CSV value in quotes may have line ends. */
-function rowCounter() {
-  let rows = 0;
+/**
+ * Counts the contacts in text that arrives in pieces. A CSV value in quotes may have line ends, and
+ * a header comes first; JSON Lines have a line for each contact.
+ */
+function contactCounter({ format }: ExportContacts) {
+  const isCsv = format === 'csv';
+  let rows = isCsv ? -1 : 0;
   let isQuoted = false;
   return (text: string) => {
     for (const character of text) {
-      if (character === '"') isQuoted = !isQuoted;
+      if (isCsv && character === '"') isQuoted = !isQuoted;
       else if (character === '\n' && !isQuoted) rows += 1;
     }
-    return rows;
+    return Math.max(0, rows);
   };
 }
 
 /** Yields the exported text with the number of contacts so far. */
 export async function* exportAt(
   { url, client }: OpenServer,
-  { format }: ExportContacts,
+  options: ExportContacts,
 ): AsyncGenerator<{ text: string; contacts: number }> {
   try {
-    const { body } = await client.contacts.export({ format });
+    const { body } = await client.contacts.export({ format: options.format });
     if (!body) return;
-    const count = rowCounter();
+    const count = contactCounter(options);
     const decoder = new TextDecoder();
     for await (const bytes of body) {
       const text = decoder.decode(bytes, { stream: true });
-      // Skips the header of CSV.
-      const contacts = Math.max(0, count(text) - Number(format === 'csv'));
-      yield { text, contacts };
+      yield { text, contacts: count(text) };
     }
   } catch (error) {
     throw asRefusal(error, url);
