@@ -4,7 +4,7 @@
 import { openAllowances } from '../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
-import { searchInTime } from '../../core/api/filtered-page.ts';
+import { readByTime } from '../../core/api/filtered-page.ts';
 import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -140,11 +140,9 @@ export async function listMembers(
     within: createdWithin(times),
     limit: limit + 1,
   };
-  const rows = await (page.within === undefined
-    ? selectMembers(db, groupId, page)
-    : searchInTime(app.store, organizationId, from === undefined ? 'before' : 'after', (aside) =>
-        selectMembers(aside, groupId, page),
-      ));
+  const rows = await readByTime(app.store, organizationId, times, (on) =>
+    selectMembers(on, groupId, page),
+  );
   const { shown, nextCursor } = cutPage(scope, rows, limit, (row) => ({
     at: row.created_at,
     id: row.contact_id,

@@ -3,6 +3,7 @@
 import { ValidationError } from '../../platform/errors.ts';
 import { unlessOverdue } from '../../platform/store/aside.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
+import { boundsOf, type TimeRange } from '../../platform/store/rows/time-range.ts';
 
 type Read<T> = (db: Db) => Promise<T>;
 
@@ -19,6 +20,27 @@ export async function searchInTime<T extends object>(
   const found = await unlessOverdue(store.aside(organizationId, read));
   if (found !== null) return found;
   throw ValidationError.of(field, 'matches too slowly: use a more specific filter');
+}
+
+/** Returns the parameter that errors about a range of times name; null for a list without it. */
+export function boundNamed(times: TimeRange): 'after' | 'before' | null {
+  const { from, to } = boundsOf(times);
+  if (from !== undefined) return 'after';
+  return to === undefined ? null : 'before';
+}
+
+/**
+ * Reads a long list: as a search within a range of times, which passes any number of rows, else on
+ * the event loop. @throws as `searchInTime`
+ */
+export function readByTime<T extends object>(
+  store: Store,
+  organizationId: string,
+  times: TimeRange,
+  read: Read<T>,
+): Promise<T> {
+  const field = boundNamed(times);
+  return field === null ? read(store.db) : searchInTime(store, organizationId, field, read);
 }
 
 interface FilteredPage<Row> {

@@ -14,7 +14,7 @@
 // proposed   the installation is uninstalled        expired   the same; failure has the reason
 
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
-import { searchInTime } from '../../core/api/filtered-page.ts';
+import { boundNamed, readByTime } from '../../core/api/filtered-page.ts';
 import { type Caller, callerId } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Details } from '../../history/audit/audit.ts';
@@ -175,15 +175,13 @@ async function pageOfActions(
 ): Promise<CursorPage<MailboxAction>> {
   const place = 'mailboxId' in scope ? scope.mailboxId : scope.organizationId;
   const { from, to } = boundsOf(times);
-  const isTimed = from !== undefined || to !== undefined;
+  const isTimed = boundNamed(times) !== null;
   const filter = { state, type, actor, ...(isTimed && { span: { from, to } }) };
   const list = ['actions', place, state, type, actor, from, to];
   const before = cursor === undefined ? undefined : readCursor(list, cursor).id;
-  const read = (on: Db) => queries.selectActions(on, scope, filter, before, limit + 1);
-  const field = from === undefined ? 'before' : 'after';
-  const rows = await (isTimed
-    ? searchInTime(store, scope.organizationId, field, read)
-    : read(store.db));
+  const rows = await readByTime(store, scope.organizationId, times, (db) =>
+    queries.selectActions(db, scope, filter, before, limit + 1),
+  );
   const { shown, nextCursor } = cutPage(list, rows, limit, positionOfId);
   return { items: shown.map(presentAction), nextCursor };
 }

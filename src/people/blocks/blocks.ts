@@ -1,7 +1,7 @@
 // Blocks, the resource (specification 4.9 "remove a block entry"). suppression.ts has their effect
 // on sends; import.ts and export.ts move large numbers of them.
 
-import { readFilteredPage } from '../../core/api/filtered-page.ts';
+import { boundNamed, readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -82,10 +82,11 @@ export async function listBlocks(
   const filter = { reason, foldedAddress: address && foldAddress(address), from, to };
   const range = { limit, offset: (page - 1) * limit };
   const { organizationId } = caller;
-  if (from !== undefined || to !== undefined) {
+  const field = boundNamed(query);
+  if (field !== null) {
     const { rows, total } = await readFilteredPage(app.store, {
       organizationId,
-      field: from === undefined ? 'before' : 'after',
+      field,
       rows: (aside) => queries.selectBlocks(aside, organizationId, filter, range),
       total: (aside) => queries.countBlocksOf(aside, organizationId, filter),
     });
