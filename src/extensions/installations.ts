@@ -12,7 +12,6 @@
 //   any        upgrade (upgrade.ts)                         the same   new version, new grants
 //   any        rotate-credentials                           the same   new key and secret
 //   any        uninstall (installation-routes.ts)           (none)     open proposals expire
-
 import { keysChanged } from '../access/keys/changes.ts';
 import { areNoLooser } from '../access/keys/constraints.ts';
 import {

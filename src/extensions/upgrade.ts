@@ -2,7 +2,6 @@
 // the new grants. Checks run in this order: person, installation, version, grants. Credentials,
 // owner, scope, send mode, status and waiting posts stay. Only posts of events that are no longer
 // granted are dropped.
-
 import { keysChanged } from '../access/keys/changes.ts';
 import {
   changeInstallationKey,

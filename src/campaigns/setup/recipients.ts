@@ -1,5 +1,4 @@
 // The ledger of a run: each contact that it has judged, with the fate of the message.
-
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
 import type { Caller } from '../../core/api/route.ts';

@@ -1,6 +1,5 @@
 // Members of a double opt-in group: contacts that were asked to confirm it. Adding a member never
 // counts as consent: only the button behind the link in the mail does (confirm.ts).
-
 import { openAllowances } from '../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';

@@ -9,7 +9,6 @@
 //   proposed  approved                         (none): it became a message
 //   proposed  rejected, expired, failed        open
 //   open      delete                           (none)
-
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';

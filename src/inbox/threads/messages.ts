@@ -1,5 +1,4 @@
 // The messages of a thread, as a list or only the newest: metadata, new content and attachments.
-
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';

@@ -1,6 +1,5 @@
 // Notes on a thread, for the people and programs that work with it. They are never mailed, and
 // full-text search does not cover them.
-
 import { type CursorPage, cutPage, readCursor } from '../../../core/api/cursor.ts';
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
