@@ -81,7 +81,9 @@ export class InFlight {
       renew: async (until) => {
         if (this.load === 0) return;
         const { worker } = this.#parts;
-        await store.write((trx) => renewLeases(trx, worker, [...this.#ids], until));
+        // A claim that begins after `until` was read would get a shorter lease than it has.
+        const ids = [...this.#ids];
+        await store.write((trx) => renewLeases(trx, worker, ids, until));
       },
       trouble: 'leases of deliveries were not renewed',
     });
