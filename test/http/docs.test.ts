@@ -11,13 +11,14 @@ import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import type { Route } from '../../src/core/api/route.ts';
 import { sendPayload } from '../../src/outbound/messages/send-schema.ts';
+import { atOnce } from '../../src/platform/runtime/fairness/loop-turns.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { echo, httpService } from './http-service.ts';
 
 const url = 'https://mail.acme.test';
 const now = Date.UTC(2026, 10, 23);
 const pagesOf = (shown: OpenApiDocument, at: number) =>
-  drawReference(shown, { now: at, productVersion: '1.2.3' }).pages;
+  atOnce(drawReference(shown, { now: at, productVersion: '1.2.3' })).pages;
 const document = openApiDocument(routes, url, eventKinds);
 const pages = pagesOf(document, now);
 const allPages = [...pages.values()].join('');

@@ -5,6 +5,7 @@
 // Slow: bodies of 5 MB for every route, and a store of 100,000 rows.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ZodObject } from 'zod';
+import { plainPaths } from '../../daemon/http/openapi/plain-routes.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { allTools } from '../../daemon/mcp/tools.ts';
 import { serviceJobs } from '../../daemon/scheduler/service-jobs.ts';
@@ -131,6 +132,16 @@ async function* everyRoute(): AsyncGenerator<Work> {
     const { url, query, body, headers, status } = await acceptedBy(route);
     const name = `${route.method} ${route.path}`;
     yield [name, () => expectStatus(status, send(route.method, url + query, body, headers))];
+  }
+}
+
+/** Reads each path that no route describes, except streams and repositories. */
+async function* everyPlainPath(): AsyncGenerator<Work> {
+  for (const { method, path } of plainPaths) {
+    if (method !== 'GET' || path.includes('{id}') || path.endsWith('/stream')) continue;
+    const url = path.replace('{area}', 'messages').replace('{token}', 'x');
+    const status = path.endsWith('{token}') ? 404 : path === '/' ? 302 : 200;
+    yield [`GET ${path}`, () => expectStatus(status, send('GET', url))];
   }
 }
 
@@ -263,6 +274,7 @@ async function* everyJob(): AsyncGenerator<Work> {
 describe('no turn of the event loop works for over 100 ms', () => {
   it.each([
     ['by any route', everyRoute],
+    ['by any path without a route', everyPlainPath],
     ['by any list, filtered or far behind', everyList],
     ['by any page of the console', everyPage],
     ['by any tool of MCP', everyTool],

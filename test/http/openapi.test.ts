@@ -23,6 +23,7 @@ import { errorSchemas } from '../../daemon/http/openapi/openapi-errors.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer } from '../../daemon/http/server.ts';
 import { type Route, route } from '../../src/core/api/route.ts';
+import { atOnce } from '../../src/platform/runtime/fairness/loop-turns.ts';
 import { testApp } from '../support/test-app.ts';
 import { echo, type HttpService, httpService } from './http-service.ts';
 
@@ -38,7 +39,7 @@ function operationOf({ paths }: OpenApiDocument, method: string, path: string): 
 }
 
 const referenceOf = (shown: OpenApiDocument) =>
-  drawReference(shown, { now: 0, productVersion: '1.2.3' });
+  atOnce(drawReference(shown, { now: 0, productVersion: '1.2.3' }));
 const reference = referenceOf(document);
 const allPages = [...reference.pages.values()].join('');
 

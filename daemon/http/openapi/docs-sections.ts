@@ -28,6 +28,11 @@ export function operationsOf({ paths }: OpenApiDocument): DocumentedOperation[] 
   );
 }
 
+/** Returns the operations of an area, in the order of the document. */
+export function operationsOn(document: OpenApiDocument, area: string): DocumentedOperation[] {
+  return operationsOf(document).filter(({ operation }) => operation.tags[0] === area);
+}
+
 /** Draws an operation: command, parameters, body and answers. */
 export function drawOperation(entry: DocumentedOperation, drawing: Drawing): string {
   const { document, linkOf, now } = drawing;

@@ -2,6 +2,7 @@
 // area, a page of errors, and a search over all pages. documents.ts serves it. A library for this
 // would add megabytes.
 import { escapeHtml } from '../../../src/platform/net/escape-html.ts';
+import type { PartedWork } from '../../../src/platform/runtime/fairness/loop-turns.ts';
 import { drawPage, inline, type NavigationItem, prose } from './docs-page.ts';
 import {
   type Drawing,
@@ -10,6 +11,7 @@ import {
   drawSchema,
   eventAnchor,
   operationsOf,
+  operationsOn,
   schemaAnchor,
 } from './docs-sections.ts';
 import { guides } from './guides.ts';
@@ -52,26 +54,26 @@ interface Chapter {
   entries: readonly Entry[];
 }
 
-/** Draws the reference. Escapes all content of the document. */
-export function drawReference(document: OpenApiDocument, options: ReferenceOptions): Reference {
-  const chapters = drawChapters(document, options.now);
+/** Draws the reference section by section. Escapes all content of the document. */
+export function* drawReference(
+  document: OpenApiDocument,
+  options: ReferenceOptions,
+): PartedWork<Reference> {
+  const chapters = yield* drawChapters(document, options.now);
   const { info } = document;
   const title = `${info.title} ${info.version}`;
   const page = (heading: string, body: string, open: readonly Chapter[], search = '') =>
     drawPage({ title, heading, body, search, navigation: navigationOf(chapters, open) });
-  const areas = chapters.map((chapter): [string, string] => {
+  const front = frontPage(document, chapters, options);
+  const pages = new Map([['/docs', page(`${info.title} API ${info.version}`, front, [])]]);
+  for (const chapter of chapters) {
     const { path, name, description, entries } = chapter;
     const body = prose(description) + entries.map(({ section }) => section).join('');
-    return [path, page(name, body, [chapter])];
-  });
+    pages.set(path, page(name, body, [chapter]));
+    yield;
+  }
   return {
-    pages: new Map([
-      [
-        '/docs',
-        page(`${info.title} API ${info.version}`, frontPage(document, chapters, options), []),
-      ],
-      ...areas,
-    ]),
+    pages,
     search(search) {
       const asked = search.toLowerCase().split(/\s+/).filter(Boolean);
       const found = chapters
@@ -95,35 +97,41 @@ export function areaPath(area: string): string {
   return `/docs/${area.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 }
 
-function drawChapters(document: OpenApiDocument, now: number): Chapter[] {
+function* drawChapters(document: OpenApiDocument, now: number): PartedWork<Chapter[]> {
   const { tags, components, webhooks } = document;
-  const places = placeSchemas(document);
+  const places = yield* placeSchemas(document);
   const pathOf = (name: string) => places.get(name) ?? areaPath(errorsPage);
   const linkOf = (name: string) => `${pathOf(name)}#${schemaAnchor(name)}`;
   const drawing: Drawing = { document, now, linkOf };
   const names = Object.keys(components.schemas).sort((a, b) => a.localeCompare(b, 'en'));
-  const schemasOn = (path: string) =>
-    names
-      .filter((name) => pathOf(name) === path)
-      .map((name) => {
-        const section = drawSchema(name, components.schemas[name] ?? {}, linkOf);
-        return entryOf(schemaAnchor(name), name, section);
-      });
-  const chapters = tags.map(({ name, description = '' }): Chapter => {
-    const own = operationsOf(document).filter(({ operation }) => operation.tags[0] === name);
-    const operations = own.map((one) => {
-      const { operationId } = one.operation;
-      return entryOf(operationId, operationId, drawOperation(one, drawing));
-    });
-    const kinds = name === eventsPage ? Object.keys(webhooks) : [];
-    const events = kinds.map((kind) => entryOf(eventAnchor(kind), kind, drawEvent(kind, drawing)));
+  function* schemasOn(path: string): PartedWork<Entry[]> {
+    const entries: Entry[] = [];
+    for (const name of names.filter((each) => pathOf(each) === path)) {
+      const section = drawSchema(name, components.schemas[name] ?? {}, linkOf);
+      entries.push(entryOf(schemaAnchor(name), name, section));
+      yield;
+    }
+    return entries;
+  }
+  const chapters: Chapter[] = [];
+  for (const { name, description = '' } of tags) {
+    const entries: Entry[] = [];
+    for (const each of operationsOn(document, name)) {
+      const { operationId } = each.operation;
+      entries.push(entryOf(operationId, operationId, drawOperation(each, drawing)));
+      yield;
+    }
+    for (const kind of name === eventsPage ? Object.keys(webhooks) : []) {
+      entries.push(entryOf(eventAnchor(kind), kind, drawEvent(kind, drawing)));
+      yield;
+    }
     const path = areaPath(name);
-    const entries = [...operations, ...events, ...schemasOn(path)];
-    return { path, name, description, entries };
-  });
+    entries.push(...(yield* schemasOn(path)));
+    chapters.push({ path, name, description, entries });
+  }
   const path = areaPath(errorsPage);
-  const errors = { path, name: errorsPage, description: errorsNote, entries: schemasOn(path) };
-  return [...chapters, errors];
+  const entries = yield* schemasOn(path);
+  return [...chapters, { path, name: errorsPage, description: errorsNote, entries }];
 }
 
 function entryOf(anchor: string, text: string, section: string): Entry {
@@ -137,7 +145,7 @@ function unescapeHtml(text: string): string {
 }
 
 /** Returns the page on which each schema is drawn: errors, or the first area that uses it. */
-function placeSchemas(document: OpenApiDocument): Map<string, string> {
+function* placeSchemas(document: OpenApiDocument): PartedWork<Map<string, string>> {
   const { components, tags, webhooks } = document;
   const places = new Map<string, string>();
   const place = (value: unknown, path: string): void => {
@@ -150,8 +158,8 @@ function placeSchemas(document: OpenApiDocument): Map<string, string> {
   };
   place(components.responses, areaPath(errorsPage));
   for (const { name } of tags) {
-    const own = operationsOf(document).filter(({ operation }) => operation.tags[0] === name);
-    place(own, areaPath(name));
+    place(operationsOn(document, name), areaPath(name));
+    yield;
   }
   place(webhooks, areaPath(eventsPage));
   return places;

@@ -7,7 +7,7 @@ import type { Route } from '../../../src/core/api/route.ts';
 import type { EventKind } from '../../../src/history/events/kinds.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import type { Clock } from '../../../src/platform/runtime/clock.ts';
-import { sliceTurns } from '../../../src/platform/runtime/fairness/loop-turns.ts';
+import { inTurns, sliceTurns } from '../../../src/platform/runtime/fairness/loop-turns.ts';
 import { program } from '../../../src/platform/runtime/program.ts';
 import { recentlyUsedBytes } from '../../../src/platform/runtime/recently-used.ts';
 import { jsonContentType } from '../errors.ts';
@@ -15,10 +15,12 @@ import type { Workload } from '../workload.ts';
 import { drawReference, type Reference } from './docs.ts';
 import { docsStyle, longestSearch } from './docs-page.ts';
 import { llmsText } from './llms.ts';
-import { openApiDocument } from './openapi.ts';
+import { describeApi } from './openapi.ts';
 import { Packed } from './packed.ts';
 
 const dayMs = 86_400_000;
+/** Name of the work on these documents, for the meter of the event loop. */
+const operation = 'description of the API';
 const mostSearches = 50;
 /** Most bytes of cached search pages. A page counts twice, for the compressed forms. */
 const mostSearchBytes = 16_000_000;
@@ -46,24 +48,21 @@ export function mountDocuments(
   server: FastifyInstance,
   { routes, eventKinds = [], serverUrl, clock, workload }: DocumentParts,
 ): void {
-  const document = kept(() => openApiDocument(routes, serverUrl(), eventKinds));
-  const json = kept(() => new Packed(JSON.stringify(document(), null, 2)));
-  const llms = kept(() => new Packed(llmsText(document())));
+  const document = kept(() => inTurns(operation, describeApi(routes, serverUrl(), eventKinds)));
+  const json = kept(async () => new Packed(JSON.stringify(await document(), null, 2)));
+  const llms = kept(async () => new Packed(llmsText(await document())));
   const today = () => Math.floor(clock.now() / dayMs);
-  const reference = kept(
-    () =>
-      openReference(
-        drawReference(document(), { now: clock.now(), productVersion: program.version }),
-      ),
-    today,
-  );
+  const reference = kept(async () => {
+    const options = { now: clock.now(), productVersion: program.version };
+    return openReference(await inTurns(operation, drawReference(await document(), options)));
+  }, today);
 
   server.get('/v1/openapi.json', async (request, reply) => {
-    const { headers, bytes } = await workload.begin(() => json().answerTo(request));
+    const { headers, bytes } = await workload.begin(async () => (await json()).answerTo(request));
     return reply.headers(headers).header('content-type', jsonContentType).send(bytes);
   });
   server.get('/llms.txt', async (request, reply) => {
-    const { headers, bytes } = await workload.begin(() => llms().answerTo(request));
+    const { headers, bytes } = await workload.begin(async () => (await llms()).answerTo(request));
     return reply.headers(headers).header('content-type', 'text/plain; charset=utf-8').send(bytes);
   });
   server.get('/', async (_request, reply) => {
@@ -72,7 +71,7 @@ export function mountDocuments(
   });
   const sendPage = async (request: FastifyRequest, reply: FastifyReply, page: PageOf) => {
     const { headers, bytes } = await workload.begin(async () =>
-      (await page(reference())).answerTo(request),
+      (await page(await reference())).answerTo(request),
     );
     return reply
       .headers(headers)
@@ -124,12 +123,17 @@ function openReference({ pages, search: draw }: Reference): OpenReference {
   };
 }
 
-/** Caches the result of `make` until `age` changes. */
-function kept<T>(make: () => T, age = () => 0): () => T {
-  let made: { value: T; age: number } | undefined;
+/** Caches the result of `make` until `age` changes. A failure is not cached. */
+function kept<T>(make: () => Promise<T>, age = () => 0): () => Promise<T> {
+  let made: { value: Promise<T>; age: number } | undefined;
   return () => {
     const now = age();
-    if (made?.age !== now) made = { value: make(), age: now };
-    return made.value;
+    if (made?.age === now) return made.value;
+    const value = make();
+    made = { value, age: now };
+    value.catch(() => {
+      if (made?.value === value) made = undefined;
+    });
+    return value;
   };
 }

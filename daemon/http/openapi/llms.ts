@@ -1,18 +1,19 @@
 // `/llms.txt` (llmstxt.org): the API for language models, as Markdown with a link for each
 // operation.
 import { areaPath } from './docs.ts';
-import { operationsOf } from './docs-sections.ts';
+import { operationsOn } from './docs-sections.ts';
 import type { OpenApiDocument } from './openapi.ts';
 
 export function llmsText(document: OpenApiDocument): string {
   const { info, servers, tags } = document;
   const base = (servers[0]?.url ?? '').replace(/\/$/, '');
   const areas = tags.map(({ name, description = '' }) => {
-    const own = operationsOf(document).filter(({ operation }) => operation.tags[0] === name);
-    const lines = own.map(({ method, path, operation: { operationId, summary } }) => {
-      const link = `${base}${areaPath(name)}#${operationId}`;
-      return `- [${method.toUpperCase()} ${path}](${link}): ${summary}`;
-    });
+    const lines = operationsOn(document, name).map(
+      ({ method, path, operation: { operationId, summary } }) => {
+        const link = `${base}${areaPath(name)}#${operationId}`;
+        return `- [${method.toUpperCase()} ${path}](${link}): ${summary}`;
+      },
+    );
     return [`## ${name}`, description, lines.join('\n')].filter((part) => part !== '').join('\n\n');
   });
   const files = [

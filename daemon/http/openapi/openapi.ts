@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { idempotencyHeader, takesKey } from '../../../src/core/api/idempotency.ts';
 import type { Route } from '../../../src/core/api/route.ts';
 import type { EventKind } from '../../../src/history/events/kinds.ts';
+import { atOnce, type PartedWork } from '../../../src/platform/runtime/fairness/loop-turns.ts';
 import {
   deprecationHeaders,
   errorResponse,
@@ -91,17 +92,22 @@ const info = {
   license: { name: 'MIT', identifier: 'MIT' },
 };
 
+/** Returns the document of the given routes at once. @throws Error as `describeApi` */
+export function openApiDocument(...parts: Parameters<typeof describeApi>): OpenApiDocument {
+  return atOnce(describeApi(...parts));
+}
+
 /**
- * Returns the document of the given routes.
+ * Makes the document of the given routes, route by route.
  * @param kinds of events, posted to webhook endpoints
  * @param serverUrl base URL of the routes, e.g. `https://mail.example.com`
  * @throws Error if a route has a schema that JSON Schema cannot express.
  */
-export function openApiDocument(
+export function* describeApi(
   routes: readonly Route[],
   serverUrl: string,
   kinds: readonly EventKind[] = [],
-): OpenApiDocument {
+): PartedWork<OpenApiDocument> {
   const book = new SchemaBook();
   const responses: Record<string, ResponseObject> = {};
   const paths: OpenApiDocument['paths'] = {};
@@ -109,10 +115,16 @@ export function openApiDocument(
     const operations = paths[route.path] ?? {};
     operations[route.method.toLowerCase()] = operationOf(route, book, responses);
     paths[route.path] = operations;
+    yield;
   }
   for (const plain of plainPaths) {
     const operation = plainOperationOf(plain, book, responses);
     paths[plain.path] = { ...paths[plain.path], [plain.method.toLowerCase()]: operation };
+  }
+  const webhooks: OpenApiDocument['webhooks'] = {};
+  for (const kind of kinds) {
+    webhooks[kind.type] = { post: webhookOf(kind, book) };
+    yield;
   }
   const isAnyDeprecated = routes.some(({ deprecated }) => deprecated);
   return {
@@ -122,7 +134,7 @@ export function openApiDocument(
     security: [{ ApiKeyAuth: [] }],
     tags: tagsOf(routes),
     paths,
-    webhooks: Object.fromEntries(kinds.map((kind) => [kind.type, { post: webhookOf(kind, book) }])),
+    webhooks,
     components: {
       schemas: { ...book.components, ...errorSchemas },
       responses,

@@ -74,6 +74,26 @@ export function sliceTurns(
   return undefined;
 }
 
+/** Work that yields after each small part, so that turns of the event loop may end there. */
+export type PartedWork<T> = Generator<undefined, T>;
+
+/** Does the work part by part, each in a turn that has time. */
+export async function inTurns<T>(operation: string, work: PartedWork<T>): Promise<T> {
+  for (;;) {
+    await sliceTurns(operation);
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+/** Does the work at once, where nothing waits for the thread. */
+export function atOnce<T>(work: PartedWork<T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
 /** Returns the last step begun, for `resumeStep`. */
 export function stepOfTurn(): Step {
   return current;
