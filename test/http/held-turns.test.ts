@@ -59,11 +59,17 @@ afterAll(async () => {
 /** A piece of work with its name. */
 type Work = [name: string, run: () => Promise<unknown>];
 
+/** Works in order, and whether they may be done again with the same result. */
+interface Works {
+  (): AsyncIterable<Work>;
+  isRepeatable?: boolean;
+}
+
 /**
  * Does works one after the other; returns the milliseconds of the works that held a turn for too
  * long, and the errors of works that failed.
  */
-async function heldBy(works: AsyncIterable<Work>): Promise<Record<string, number | string>> {
+async function heldOnce(works: AsyncIterable<Work>): Promise<Record<string, number | string>> {
   const record = recordTurns();
   const failed: Record<string, string> = {};
   for await (const [name, run] of works) {
@@ -77,6 +83,23 @@ async function heldBy(works: AsyncIterable<Work>): Promise<Record<string, number
   if (byHand) process.stdout.write(`${JSON.stringify(longest.slice(0, 10), null, 1)}\n`);
   const held = longest.filter(([, ms]) => ms > mostHeldMs);
   return { ...failed, ...Object.fromEntries(held.map(([name, ms]) => [name, Math.round(ms)])) };
+}
+
+/**
+ * Does works as `heldOnce`, and what held a turn a second and a third time if it is repeatable. To
+ * read 5 MB takes half of the bound on a quiet machine, and at times all of it on a busy one.
+ */
+async function heldBy(works: Works): Promise<Record<string, number | string>> {
+  let held = await heldOnce(works());
+  for (let again = 0; again < 2 && works.isRepeatable && Object.keys(held).length > 0; again += 1) {
+    const found = new Set(Object.keys(held));
+    held = await heldOnce(only(works(), found));
+  }
+  return held;
+}
+
+async function* only(works: AsyncIterable<Work>, names: ReadonlySet<string>) {
+  for await (const work of works) if (names.has(work[0])) yield work;
 }
 
 interface Answered {
@@ -180,6 +203,8 @@ async function* everyBody(): AsyncGenerator<Work> {
   yield ['POST /v1/contacts: unknown fields', () => send('POST', '/v1/contacts', payload)];
 }
 
+everyBody.isRepeatable = true;
+
 async function* everyPage(): AsyncGenerator<Work> {
   for (const [path, url] of paths) yield [path, () => operator.get(url)];
 }
@@ -282,7 +307,7 @@ describe('no turn of the event loop works for over 100 ms', () => {
     ['by requests that arrive together', crowds],
     ['by work over many rows', largeWork],
     ['by any job', everyJob],
-  ])('%s', { timeout: 1_800_000 }, async (_name, works) => {
-    expect(await heldBy(works())).toEqual({});
+  ] satisfies [string, Works][])('%s', { timeout: 1_800_000 }, async (_name, works) => {
+    expect(await heldBy(works)).toEqual({});
   });
 });
