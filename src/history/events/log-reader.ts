@@ -7,12 +7,13 @@
 // nothing. A transaction longer than the overlap does not delay events of other transactions, but
 // may be published out of order. On SQLite transactions are serial, and ids follow the same order.
 //
-//   the clock        | the reader
-//   -----------------+-----------------------------------------------------------------------------------------
-//   is right         | reads from the overlap before its last read to the latest id that a right clock makes
-//   was set          | reads from its last read on by the new time; for a while, or to its end, also what it left
-//   comes to events  | drops them: they were there before the clock made such ids. On SQLite events of a few seconds
-//   of another time  | around the new time may arrive again
+//   the clock          | the reader
+//   -------------------+---------------------------------------------------------------------------
+//   is right           | reads from the overlap before the last read to the latest possible id
+//   was set            | also reads the part of the log at the earlier time, until no transaction
+//                      | can commit events there any more
+//   reaches ids that a | drops these events: they were in the log before. On SQLite events of a few
+//   wrong clock made   | seconds around the new time may arrive again
 import type { App } from '../../core/app.ts';
 import { findClockState } from '../../core/clock/queries.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
@@ -34,8 +35,8 @@ import {
 const overlapMs = { postgres: 5_000, sqlite: 1_000 } as const;
 const placesAtOnce = 2_000;
 /**
- * Ids that a wrong clock makes too early are found this long before the right time comes: longer
- * than a client pauses.
+ * Ms that a read reaches beyond the latest possible id. Events there come from a clock that ran
+ * ahead: the reader skips them for good. Longer than a client pauses between two reads.
  */
 const foreseenMs = 600_000;
 /** Longest time until a daemon detects a jump of the clock. */
@@ -73,7 +74,7 @@ export interface Reader {
   /** Id below which all events have been published, or are in a part of `left`. */
   floor: string;
   left: Left[];
-  /** Published events at or after `floor`, each with the steady time of publication. */
+  /** Published or skipped events from `floor` on, each with the steady time of the read. */
   told: Map<string, number>;
   /** Steady time of the last read. */
   readAt: number;
@@ -81,7 +82,7 @@ export interface Reader {
   latest: number;
   /** Number of jumps of the clock up to the last read. */
   jumps: number;
-  /** Number from which transaction numbers are counted, as they wrap around. */
+  /** Transaction number that counts as zero in `xid`: transaction numbers wrap around. */
   base: number;
   /** Last event that a reconnecting reader received: events up to it are not published again. */
   from: Position | null;
@@ -89,7 +90,7 @@ export interface Reader {
   reach: Reach | undefined;
 }
 
-/** Compares places by transaction, then by id. */
+/** Compares positions in the log by transaction, then by id. */
 function inOrder(a: Position, b: Position): number {
   return a.xid - b.xid || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
@@ -107,7 +108,7 @@ interface Read {
   rows: number;
 }
 
-/** Returns the places that the reader wants and may see. */
+/** Returns the events of a page that match the filter and that the reader may see. */
 async function wantedOf({ isWanted, reach }: Reader, page: LogPlace[]): Promise<LogPlace[]> {
   const wanted = page.filter(isWanted);
   if (!reach || wanted.length === 0) return wanted;
@@ -115,7 +116,10 @@ async function wantedOf({ isWanted, reach }: Reader, page: LogPlace[]): Promise<
   return wanted.filter(({ subject }) => reached.has(subject));
 }
 
-/** Reads from `floor`, until `end` or until an event can be published. */
+/**
+ * Reads matching events from `floor` to `end`. Stops earlier after a page that ends more than two
+ * overlaps after `floor`: events of the first overlap can then be published.
+ */
 async function read(reader: Reader, floor: string, end?: string): Promise<Read> {
   const { app, organizationId, base } = reader;
   const places: LogPlace[] = [];
@@ -144,7 +148,7 @@ export interface Fresh {
   fresh: LogPlace[];
   /** Whether the read reached the end of the log. */
   isWhole: boolean;
-  /** Whether an event waits for the end of a transaction. */
+  /** Whether events were found that must wait, as an earlier transaction may still commit. */
   isOpen: boolean;
   rows: number;
 }
@@ -185,7 +189,7 @@ export async function takeFresh(reader: Reader): Promise<Fresh> {
   const oldest = await selectOldestRunning(store.db);
   const running = oldest === null ? null : numbered(oldest, base);
   let isOpen = false;
-  /** Marks the events of a read that are published now. */
+  /** Returns the events of a read that can be published now, and marks them as published. */
   const publish = ({ places, readTo }: Read, settledBefore: string): LogPlace[] => {
     const isOver = ({ xid }: LogPlace) => running === null || xid < running;
     const isReady = (one: LogPlace) => one.id < settledBefore || (readTo === null && isOver(one));

@@ -49,7 +49,7 @@ export function deletedResource(id: string): DeletedResource {
   return { id, deleted: true };
 }
 
-/** Returns the data of an organization's events, by id. */
+/** Returns the data of an organization's events, by event id. */
 export async function dataOfEntries(
   app: App,
   organizationId: string,
@@ -85,8 +85,8 @@ export async function presentEntry(app: App, caller: Caller, entry: LogEntry): P
 }
 
 /**
- * Returns the kinds of events that a caller reads: an installation only the kinds of the installed
- * version.
+ * Returns the requested kinds of events; undefined for all kinds. An installation gets only kinds
+ * that the installed version of the extension declares.
  */
 function typesFor(
   { installation }: Reading,
@@ -126,8 +126,8 @@ function tablesOf({ types, subject }: LogFilter): ('events' | 'resource_events')
 const latestIdMs = 3_600_000;
 
 /**
- * Returns the earlier bound of ids: `before`, or the bound by `until`. With it a page skips all
- * later events without reading them.
+ * Returns the upper bound of ids: `before`, or the latest id for the time `until` if that is
+ * earlier. Thereby a page skips later events without reading them. Undefined without a bound.
  */
 function earlierOf(before: string | undefined, until: number | undefined): string | undefined {
   if (until === undefined) return before;
@@ -187,7 +187,7 @@ export async function logBetween(
   return { entries, next: isCut ? (entries.at(-1)?.id ?? null) : readTo };
 }
 
-/** Largest size of the data of a page. */
+/** Most bytes of event data in a page. */
 const mostPageBytes = 4_194_304;
 
 /**

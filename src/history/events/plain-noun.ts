@@ -18,7 +18,7 @@ interface PlainRow extends OwnedRow {
 /** Columns that the functions fill. */
 type Filled = 'id' | 'organization_id' | 'created_at' | 'updated_at';
 
-/** Rows, inputs and the form of the API, as a field table relates them (field-table.ts). */
+/** Converts between rows, inputs and the form of the API. A field table (field-table.ts) has it. */
 interface NounFields<Row, Shown, Create, Update> {
   present(row: Row): Shown;
   /** Settings of a row, for the audit. */

@@ -73,7 +73,7 @@ export async function deleteEventRows(db: Db, messageId: string): Promise<void> 
   await tables<EventTables>(db).deleteFrom('events').where('message_id', '=', messageId).execute();
 }
 
-/** Deletes the oldest events before id `before`, except locked rows; returns the number. */
+/** Deletes up to `limit` oldest unlocked events before the id `before`. Returns the number. */
 export async function deleteResourceEvents(
   trx: Db,
   organizationId: string,
@@ -140,7 +140,7 @@ export function selectEventsBetween(
     .execute();
 }
 
-/** Returns the event of a resource with this id. */
+/** Returns the resource event with this event id. */
 export function selectEvent(
   trx: Db,
   organizationId: string,
@@ -162,7 +162,7 @@ export function isErased({ facts }: { facts: string | null }): boolean {
   return facts === erasedFacts;
 }
 
-/** Replaces the data (JSON) of an event, and removes the facts. */
+/** Replaces the data (JSON) of an event. The facts then only say that the data was erased. */
 export async function replaceEventData(
   trx: Db,
   organizationId: string,

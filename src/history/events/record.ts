@@ -57,7 +57,7 @@ export function eventToRecord<Data>(
 
 /** A change of a resource, made by a caller or by the service. */
 export interface Change {
-  /** Id of the changed resource. Null for a change of many, which publishes no event. */
+  /** Id of the changed resource. Null for a change of many resources, which publishes no event. */
   subject: string | null;
   /** Action for the audit; without it nothing is audited. */
   action?: AuditAction;
@@ -183,7 +183,7 @@ export async function recordTimeline(
 
 const unlogged: readonly string[] = unloggedSteps;
 
-/** Mail of the service has a timeline, and no events. */
+/** Tells whether a step is an event too: internal steps and mail of the service are not logged. */
 function isLogged({ event_type, organization_id }: EventRow): boolean {
   return !unlogged.includes(event_type) && organization_id !== serviceOrganizationId;
 }

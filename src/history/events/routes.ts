@@ -1,5 +1,5 @@
-// The HTTP operations on the log of events. Later rooms declare the kinds, so daemon/http/routes.ts
-// passes them in.
+// The HTTP operations on the log of events. Modules that import this area declare the kinds of
+// events, so daemon/http/routes.ts passes the kinds in.
 import { area } from '../../core/api/area.ts';
 import { type EventKind, presentKind } from './kinds.ts';
 import { listLog } from './log.ts';
@@ -10,7 +10,7 @@ const at = area('events', {
   resource: 'webhooks',
 });
 
-/** Returns the routes for a service with these kinds. */
+/** Returns the routes for a service with these kinds of events. */
 export function eventRoutes(kinds: readonly EventKind[]) {
   let presented: PresentedKind[] | null = null;
   /** Presents all kinds once: their JSON Schemas take 20 ms. */

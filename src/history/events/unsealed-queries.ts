@@ -3,7 +3,7 @@
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** Most events in a row. */
+/** Most event ids in a row of the table. */
 const mostEach = 256;
 
 class UnsealedRow {
@@ -25,7 +25,7 @@ interface RecordedEvent {
   organization_id: string;
 }
 
-/** Lists events of this transaction for their seal. */
+/** Adds events of this transaction to the list of events that wait for their seal. */
 export async function insertUnsealed(db: Db, events: readonly RecordedEvent[]): Promise<void> {
   const rows: UnsealedRow[] = [];
   for (const [organization_id, some] of Map.groupBy(events, (event) => event.organization_id)) {
@@ -37,7 +37,7 @@ export async function insertUnsealed(db: Db, events: readonly RecordedEvent[]): 
   if (rows.length > 0) await insertRows(db, rows);
 }
 
-/** List of the events of a transaction, in a row. */
+/** Row of the table: ids of at most 256 events that a transaction recorded. */
 export interface Unsealed {
   firstId: string;
   ids: string[];
@@ -53,7 +53,7 @@ const selectRows = own.all((db, organizationId: string, after: string, limit: nu
     .limit(limit),
 );
 
-/** Returns lists of committed events that are not sealed: `limit` at most, after this first id. */
+/** Returns up to `limit` rows of unsealed events with a first id after `after`, in order. */
 export async function selectUnsealed(
   db: Db,
   organizationId: string,
@@ -64,7 +64,7 @@ export async function selectUnsealed(
   return rows.map(({ first_id, ids }) => ({ firstId: first_id, ids: ids.split(' ') }));
 }
 
-/** Deletes these lists. Returns the number of deleted lists. */
+/** Deletes the rows with these first ids. Returns the number of deleted rows. */
 export async function deleteUnsealed(
   db: Db,
   organizationId: string,

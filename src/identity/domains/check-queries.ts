@@ -8,7 +8,7 @@ const own = ownTables<DomainTables>();
 /** Makes domains due now if their next check is after `latest`, as after the clock was set back. */
 export const bringDomainsToPresent = own.toPresent('domains', 'next_check_at');
 
-/** Returns the time of the next check of a domain; null if no check is planned. Ms since 1970. */
+/** Returns the time of the earliest planned check of any domain, in ms since 1970; null if none. */
 export async function nextCheckAt(db: Db): Promise<number | null> {
   const row = await tables<DomainTables>(db)
     .selectFrom('domains')

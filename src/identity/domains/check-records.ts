@@ -17,7 +17,7 @@ import { organizationalDomain } from './schema.ts';
 
 /** Bounds of a check. dns-probe.ts bounds the answers. */
 const bounds = {
-  /** Leaves half a second, so that a check ends within 10 s. */
+  /** Longest time of the look-ups. Leaves half a second, so that a check ends within 10 s. */
   deadlineMs: 9_500,
   mostQuestions: 200,
   /** Time-out of a name server. Three servers are asked in sequence, for three seconds in all. */

@@ -10,7 +10,10 @@ interface Turns {
   waiting: (() => void)[];
 }
 
-/** Runs `work` in the turn of the organization. Shares a queued result for the same `what`. */
+/**
+ * Runs `work` once fewer than two look-ups of the organization run. A call with the `what` of a
+ * queued or running look-up gets the result of that look-up.
+ */
 type InTurn<T> = (
   app: App,
   organizationId: string,
@@ -18,7 +21,7 @@ type InTurn<T> = (
   work: () => Promise<T>,
 ) => Promise<T>;
 
-/** Creates the turns of a kind of look-up. */
+/** Creates the queue of a kind of look-up. */
 export function lookUpTurns<T>(): InTurn<T> {
   const turnsOf = perApp((_app: App) => ({
     byOrganization: new Map<string, Turns>(),
@@ -45,7 +48,7 @@ export function lookUpTurns<T>(): InTurn<T> {
   };
 }
 
-/** Resolves once a place is free. A look-up that ends passes the place on to the next look-up. */
+/** Resolves once the look-up may run: at once, or when an earlier look-up has ended. */
 async function takeTurn(turns: Turns): Promise<void> {
   if (turns.running < mostAtOnce) turns.running += 1;
   else await new Promise<void>((resolve) => turns.waiting.push(resolve));

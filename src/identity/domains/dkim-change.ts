@@ -1,12 +1,12 @@
 // New DKIM keys for a domain: made here, or imported.
 //
 //   DKIM key   event                    to        also
-//   (none)     add, rotate, import      waiting   its record is listed; not signed with
-//   waiting    found in DNS             in use    older keys of the algorithm are retired
-//   waiting    rotate, import           retired   import: only keys of its algorithm
+//   (none)     add, rotate, import      waiting   the record is listed; the key signs nothing yet
+//   waiting    found in DNS             in use    older keys of the same algorithm are retired
+//   waiting    rotate, import           retired   import: only keys of the same algorithm
 //   in use     missing from DNS         waiting   unless DNS only failed to answer
-//   in use     successor in use         retired   its record is listed for 7 more days; it never signs again,
-//                                                 except copies of what it signed
+//   in use     successor in use         retired   the record is listed for 7 more days; the key
+//                                                 signs only copies of mail that it has signed
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -76,7 +76,7 @@ export async function importDkim(
   return addKeys(app, caller, id, 'domain.dkim-imported', () => [{ selector, ...read }]);
 }
 
-/** Stores new keys. They replace the keys of their algorithms that were never in use. */
+/** Stores new keys. Retires unpublished keys of the same algorithms; on a local domain all keys. */
 async function addKeys(
   app: App,
   caller: Caller,

@@ -9,7 +9,7 @@ export type DnsForm = (typeof dnsForms)[number];
 /** A record to publish. The value of an MX begins with the preference. */
 type Published = Pick<DnsRecord, 'name' | 'type' | 'value'>;
 
-/** Records of a domain, with names relative to it or absolute. */
+/** Domain of the records, and whether names are relative to the domain. */
 export interface FormOptions {
   domain: string;
   isRelative: boolean;
@@ -63,8 +63,8 @@ function lineOf(record: Published, options: FormOptions): string {
 }
 
 /**
- * Returns a zone file (RFC 1035, 5), each record with a comment. With relative names it states the
- * origin.
+ * Returns a zone file (RFC 1035, 5), with `comment` behind each record. Begins with the origin if
+ * names are relative.
  */
 function zoneOf(records: readonly Published[], options: FormOptions, comment = ''): string {
   const head = options.isRelative ? [`$ORIGIN ${options.domain}.`] : [];
@@ -106,7 +106,7 @@ function hclText(text: string): string {
   return JSON.stringify(text).replace(/[$%](?=\{)/g, '$&$&');
 }
 
-/** Returns the name of a Terraform resource. */
+/** Returns a name for a Terraform resource. `place`, the index of the record, makes it unique. */
 function resourceName({ name, type }: Published, place: number): string {
   const words = `${name}_${type}`.toLowerCase().replace(/[^a-z0-9]+/g, '_');
   return `svc_${words}_${place}`;

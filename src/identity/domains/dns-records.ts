@@ -59,12 +59,12 @@ export function returnPathOf(domain: string, label = 'bounce'): string {
   return `${label}.${domain}`;
 }
 
-/** Returns the name of a record within the domain. */
+/** Returns the name under which a check is stored, such as `TXT _dmarc.example.com`. */
 export function recordName({ type, name }: { type: string; name: string }): string {
   return `${type} ${name}`;
 }
 
-/** Returns the keys that prove the domain: RSA keys if it has any, as all receivers check RSA. */
+/** Returns the active keys that prove a domain: the RSA keys if any, as all receivers check RSA. */
 export function provingKeys(keys: readonly DomainKeyRow[]): DomainKeyRow[] {
   const active = keys.filter((key) => key.is_active === 1);
   const rsa = active.filter((key) => key.algorithm === 'rsa-sha256');
@@ -160,7 +160,7 @@ function adviseMx(
   return { value, advice };
 }
 
-/** Returns the record to publish. While a mechanism is unknown, the record rejects no server. */
+/** Returns the SPF record to publish. A new record rejects no server if a mechanism is unknown. */
 function proposedSpf(records: readonly string[], { mechanisms, unknown }: ExpectedSpf): string {
   return mergedSpf(records, mechanisms, unknown ? '?all' : undefined);
 }

@@ -131,7 +131,7 @@ export async function storeDomain(app: App, trx: Db, { domain, keys }: DomainRow
   await storeDomainKeys(app, trx, keys);
 }
 
-/** Stores keys. Encrypts private halves again if the root key has changed since. */
+/** Stores keys. Encrypts private halves again if the root key changed after their encryption. */
 export async function storeDomainKeys(
   app: App,
   trx: Db,

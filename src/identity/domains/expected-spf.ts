@@ -49,7 +49,7 @@ function shareOf(from: string | null, { domain, organization_id }: Sender): Shar
 
 const isForAll = ({ match }: SpfRoute) => match === null || match === '*';
 
-/** Mechanisms of a way. `unknown`: a smarthost without a configured mechanism. */
+/** Mechanisms of a route or of the default mode. `unknown`: a smarthost without a mechanism. */
 interface WaySpf {
   mechanisms: readonly string[];
   unknown?: UnknownSmarthost;
@@ -70,13 +70,13 @@ function routeSpf(route: SpfRoute, index: number, { hostname, relay }: SpfConfig
   const isOwn = (route.host ?? null) !== null;
   const spf = route.spf ?? (isOwn ? null : relay.spf);
   if (spf !== null) return { mechanisms: split(spf) };
-  // Receivers check no SPF behind a smarthost for some recipients: it is usually in the network.
+  // A smarthost for some recipients is usually in their network: behind it nobody checks SPF.
   if (!isForAll(route)) return { mechanisms: [] };
   const key = isOwn ? `delivery.routes.${index}.spf` : 'delivery.relay.spf';
   return { mechanisms: [], unknown: { host: route.host ?? relay.host ?? '', key } };
 }
 
-/** Returns the smarthosts for all recipients that have no known mechanism. */
+/** Returns smarthosts that have no configured mechanism and deliver to all recipients. */
 export function unknownSmarthosts(config: SpfConfig): UnknownSmarthost[] {
   const ways = [
     ...config.routes.map((route, at) => routeSpf(route, at, config)),

@@ -11,7 +11,7 @@ export interface TrackingRecord {
   error: string | null;
 }
 
-/** Returns the records of these domains' tracking hosts, by domain. */
+/** Returns the DNS records of the tracking hosts of these domains, by domain id. */
 export type FindTrackingRecords = (
   app: App,
   db: Db,

@@ -13,8 +13,8 @@ export function spfRecordsIn(texts: readonly string[]): string[] {
 }
 
 /**
- * Merges these SPF records into a single record that also has `mechanisms`. If there was no record,
- * the merged record ends in `end`.
+ * Merges these SPF records into a single record that also has `mechanisms`. It ends in the first
+ * `all` or `redirect=` of the records, or else in `end`.
  */
 export function mergedSpf(
   records: readonly string[],
@@ -31,8 +31,8 @@ export function mergedSpf(
 const tagName = /^[a-z]+$/i;
 
 /**
- * Splits a tag into name (in lower case) and value. A single regular expression for both took 2.5 s
- * for 2,000 blanks.
+ * Splits a tag into name (in lower case) and value, both '' for a malformed tag. A single regular
+ * expression for both took 2.5 s for 2,000 blanks.
  */
 export function readTag(part: string): [name: string, value: string] {
   const at = part.indexOf('=');
@@ -41,8 +41,8 @@ export function readTag(part: string): [name: string, value: string] {
 }
 
 /**
- * Adds `address` to the report addresses of a DMARC record. A record without a policy gets the
- * weakest policy.
+ * Adds `address` to the report addresses of a DMARC record. A record without a valid policy gets
+ * `p=none`.
  */
 export function mergedDmarc(record: string, address: string): string {
   const parts = record.split(';').filter((part) => part.trim() !== '');

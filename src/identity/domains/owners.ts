@@ -1,7 +1,7 @@
 // The owner of a domain name now. Several organizations may register a name, and at most one
 // organization has it verified. Mailbox addresses, catch-alls, postmaster, report addresses,
-// senders proven by token and tracking hosts hang on the name. `verified_at` is set for the last
-// owner alone.
+// senders proven by token and tracking hosts depend on the ownership of the name. `verified_at` is
+// set for the last owner alone.
 //
 //   verified in | registered in            | mail for the name                          | sends from it
 //   ------------+--------------------------+--------------------------------------------+--------------

@@ -121,8 +121,8 @@ export const selectRegistrations = own.all((db, name: string) =>
 );
 
 /**
- * Returns registrations with this return-path host, the oldest first. Empty for a host that is not
- * ours.
+ * Returns at most 100 registrations with this return-path host: last owners first, then by age.
+ * Empty for a host that is not ours.
  */
 export const selectReturnPathRegistrations = own.all((db, host: string) =>
   db
@@ -236,7 +236,7 @@ export const selectScheduled = own.all((db, most: number) =>
     .limit(most),
 );
 
-/** Returns the domains among these names. */
+/** Returns the organization's domains with these names, in no order. */
 export function selectDomainsNamed(
   db: Db,
   organizationId: string,

@@ -1,5 +1,5 @@
-// Input and output shapes of sending domains. A sending domain is a name in A-labels that can be
-// owned. Only this file uses the public suffix list.
+// Input and output shapes of sending domains. A sending domain is a name in A-labels, but not a
+// public suffix. Only this file uses the public suffix list.
 import { getDomain } from 'tldts';
 import { z } from 'zod';
 import { pageQuery } from '../../core/api/pagination.ts';
@@ -32,8 +32,8 @@ export function organizationalDomain(domain: string): string | null {
 }
 
 /**
- * Returns the name directly below a suffix of a registry, even for a name of a hosting company;
- * null for a suffix.
+ * Returns the name that was bought at a registry: `example.co.uk` of `mail.example.co.uk`, and
+ * `github.io` of `user.github.io`. Null for a suffix of a registry.
  */
 export function registeredDomain(domain: string): string | null {
   return getDomain(domain, { validateHostname: false });

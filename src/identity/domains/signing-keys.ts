@@ -18,7 +18,7 @@ interface KnownKeys {
   keys: SigningKey[];
 }
 
-/** Returns the context of an encrypted private key. */
+/** Returns the AES-GCM context that binds an encrypted private key to the row of the key. */
 export function domainKeyContext(id: string): string {
   return `domainKey:${id}`;
 }

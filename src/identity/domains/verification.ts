@@ -131,7 +131,7 @@ function publishedKeys(results: readonly CheckResult[]): Map<string, boolean> {
   );
 }
 
-/** Marks the found keys as in use. A key in use retires the older keys of the same algorithm. */
+/** Stores which keys DNS has. A found key retires the older keys of the same algorithm. */
 async function confirmKeys(
   trx: Db,
   keys: readonly queries.DomainKeyRow[],
@@ -159,7 +159,8 @@ interface CheckedDomain extends StoredDomain {
 const checkInTurn = lookUpTurns<CheckedDomain>();
 
 /**
- * Checks the records in turn (check-turns.ts).
+ * Checks the records of a domain. At most two checks of an organization run at the same time, and
+ * concurrent checks of a domain share a result.
  * @throws ResourceNotFoundError if the domain was deleted.
  */
 function checkDomain(app: App, organizationId: string, id: string): Promise<CheckedDomain> {
@@ -204,8 +205,8 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<C
 }
 
 /**
- * Marks all keys as published without asking DNS. The schedule no longer checks the domain. The
- * sandbox is an ordinary domain after it: sandbox mail may leave the machine.
+ * Verifies a domain and marks the newest keys as published, without DNS. The schedule no longer
+ * checks the domain. The sandbox becomes an ordinary domain: sandbox mail may leave the machine.
  */
 async function force(app: App, caller: Caller, id: string): Promise<StoredDomain> {
   const { organizationId } = caller;
@@ -278,7 +279,7 @@ export async function findGoneRecords(
   return finding === 'unproven' ? goneIn(results) : [];
 }
 
-/** Returns the names of required records that are not valid. */
+/** Returns the names of required records that DNS lacks, or answers with a wrong value. */
 function goneIn(results: readonly CheckResult[]): string[] {
   return results
     .filter(({ record, check, isTemporary }) => {

@@ -118,8 +118,8 @@ export async function storeAddress(
 }
 
 /**
- * Returns whether an address (folded) on the hosted domain may send for the organization: it must
- * be the address of a mailbox of that organization.
+ * Finds the mailbox of the organization with an address (folded) on the hosted domain: only that
+ * organization may send from the address. Returns undefined without a mailbox.
  */
 export const findHostedSender: FindHostedSender = async (db, organizationId, address) => {
   const found = await queries.findHosted(db, organizationId, address);

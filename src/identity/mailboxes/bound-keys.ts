@@ -1,6 +1,5 @@
-// Checks of keys limited to a namespace or to mailboxes: which mailboxes and which events of
-// mailboxes lists and streams show. src/access/keys/constraints.ts has refused all further requests
-// before.
+// Filters for keys that are limited to a namespace or to mailboxes: lists and streams show only
+// these mailboxes and their events. src/access/keys/constraints.ts refuses all further requests.
 
 import { beyondMailboxes, isBound } from '../../access/keys/constraints.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -34,7 +33,7 @@ export async function findNamespaceOf(
   return row?.namespace_id ?? null;
 }
 
-/** Returns the mailboxes that a list shows to this key. */
+/** Returns the SQL condition on mailboxes that a list shows to this key. */
 export function reachOf(app: App, { constraints }: Caller) {
   const { mailboxIds, namespaceId } = constraints ?? {};
   return mailboxIds || namespaceId

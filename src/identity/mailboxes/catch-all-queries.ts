@@ -2,7 +2,7 @@
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import type { CatchAllRow, MailboxTables } from './queries.ts';
 
-/** Returns the catch-all mailbox of the domain. */
+/** Returns the id of the catch-all mailbox of a domain; null without a catch-all. */
 export async function findCatchAll(db: Db, domainId: string): Promise<string | null> {
   const row = await tables<MailboxTables>(db)
     .selectFrom('catch_alls')
@@ -29,7 +29,7 @@ export async function selectCatchingDomains(
     .execute();
 }
 
-/** Returns the domains with this mailbox as catch-all. */
+/** Returns the ids of the domains with this mailbox as catch-all. */
 export async function selectCaughtDomains(db: Db, mailboxId: string): Promise<string[]> {
   const rows = await tables<MailboxTables>(db)
     .selectFrom('catch_alls')
@@ -40,8 +40,8 @@ export async function selectCaughtDomains(db: Db, mailboxId: string): Promise<st
 }
 
 /**
- * Makes the mailbox the catch-all in place of another mailbox. Returns false if another domain has
- * the same name.
+ * Stores the catch-all of a domain, in place of an earlier mailbox. Returns false if a domain with
+ * the same name in a different organization has a catch-all.
  */
 export async function putCatchAll(db: Db, row: CatchAllRow): Promise<boolean> {
   const put = await tables<MailboxTables>(db)

@@ -170,9 +170,7 @@ function changeMailbox(
   });
 }
 
-/**
- * Returns the From for mail of the mailbox. @throws ValidationError if the mailbox may not use it.
- */
+/** Returns the From address unchanged. @throws ValidationError if the mailbox may not use it. */
 async function checkedFrom(
   trx: Db,
   { id, organization_id }: queries.MailboxRow,

@@ -66,7 +66,7 @@ const own = ownTables<MailboxTables>();
 export const mailboxes = own.rowsOf('mailboxes', 'mailbox');
 export const namespaces = own.rowsOf('mailbox_namespaces', 'namespace');
 
-/** Finds addresses of mailboxes by the ending of their ids. */
+/** Returns ids of mailbox addresses with this ending, newest first; none without organization. */
 export const addressIdsEnding: IdsEnding = async (db, organizationId, ending, limit) => {
   const rows = await tables<MailboxTables>(db)
     .selectFrom('mailbox_addresses')
@@ -80,7 +80,7 @@ export const addressIdsEnding: IdsEnding = async (db, organizationId, ending, li
   return rows.map(({ id }) => id);
 };
 
-/** Condition of all lists. The row of a deleted mailbox stays only for its threads. */
+/** Condition of all lists of mailboxes. The row of a deleted mailbox stays only for its threads. */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;
 
 /** Restricts `notDeleted` to the mailboxes of a key with limits. */
@@ -140,7 +140,7 @@ interface Wanted {
   domains: readonly string[];
 }
 
-/** Hot path: runs for every recipient, and is the only look-up for unknown recipients. */
+/** Finds the receivers of mail. Hot: it is the only query for an unknown recipient. */
 export const selectReceivers = own.all<[Wanted], ReceiverRow>(
   (db, { addresses, domains }: Wanted) =>
     db

@@ -48,7 +48,7 @@ function findingOf(facts: Facts, suspect: Suspect): Finding | null {
   return null;
 }
 
-/** Returns a remark if only the resolver answered, and no name server of the zone. */
+/** Returns a remark if no name server of the zone answered, only the resolver; else ''. */
 function doubtOf(facts: Facts, suspect: Suspect): string {
   const authority = suspect.check.status === 'valid' ? undefined : authorityAnswer(suspect, facts);
   if (authority?.answer.kind !== 'silent') return '';

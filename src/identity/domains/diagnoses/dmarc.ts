@@ -11,7 +11,7 @@ const mostUris = 10;
 const recordsIn = (texts: readonly string[]) =>
   texts.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text));
 
-/** Returns the tags of the record; null without a record, or with several. */
+/** Returns the tags of a DMARC record; null unless exactly one DMARC record was found. */
 function tagsOf(suspect: Suspect): Map<string, string> | null {
   if (!isDmarc(suspect)) return null;
   const records = recordsIn(suspect.check.found);

@@ -27,7 +27,7 @@ export interface Suspect {
   check: RecordCheck;
 }
 
-/** Kind of finding. */
+/** Recognizes a kind of problem. */
 export interface Diagnosis {
   /**
    * Questions that `find` needs. Called again with their answers, which may lead to further
@@ -37,7 +37,7 @@ export interface Diagnosis {
   find(suspect: Suspect, facts: Facts): Finding | null;
 }
 
-/** Names of the domain and the surroundings. */
+/** The checked domain, and the configuration and keys by which its records are judged. */
 export interface Surroundings {
   domain: string;
   /** The registrable part of the domain. */
@@ -48,8 +48,8 @@ export interface Surroundings {
   /** A random label that nobody has published. */
   randomLabel: string;
   /**
-   * Returns the server at an address of a zone's name servers; null for a server that must not be
-   * asked.
+   * Returns the server to ask for the address of a name server; null for an address that must not
+   * be asked.
    */
   authorityAt(address: string): string | null;
 }
@@ -78,7 +78,7 @@ export class Facts {
   }
 }
 
-/** Returns the names above a name, down to `top`, the name itself first. */
+/** Returns a name and all names above it, up to `top`; only the name if `top` is not above it. */
 export function namesUpTo(name: string, top: string): string[] {
   const names = [name];
   for (let at = name; at !== top && at.endsWith(`.${top}`); ) {

@@ -16,7 +16,7 @@ export interface SpfWalk {
   open: ProbeQuestion[];
 }
 
-/** Walks the record `text` of `name`. Stops counting above both limits. */
+/** Walks the record `text` of `name`. Stops once there are more than `mostLookups` look-ups. */
 export function walkSpf(facts: Facts, name: string, text: string): SpfWalk {
   const walk: SpfWalk = { lookups: 0, voids: 0, open: [] };
   walkRecord(facts, walk, { name, text, path: new Set([name]) });
@@ -26,7 +26,7 @@ export function walkSpf(facts: Facts, name: string, text: string): SpfWalk {
 interface Place {
   name: string;
   text: string;
-  /** Names of the records that led to this record. A record that includes itself ends the walk. */
+  /** Names of this record and of the records that led here. These names are not followed again. */
   path: ReadonlySet<string>;
 }
 
@@ -66,7 +66,7 @@ function follow(facts: Facts, walk: SpfWalk, kind: string, target: string, place
   walkRecord(facts, walk, { name: target, text, path: new Set([...place.path, target]) });
 }
 
-/** An `a` is void only if the name has no IPv6 address either. */
+/** Counts a void look-up: for `a` and `exists` only if the name has no IPv6 address either. */
 function countVoid(facts: Facts, walk: SpfWalk, kind: string, target: string): void {
   if (kind === 'mx') {
     walk.voids += 1;

@@ -145,7 +145,7 @@ const staleCache: Diagnosis = {
   },
 };
 
-/** Returns the name of an unpublished label beside the record. */
+/** Returns a name beside the record with a random label, which only a wildcard answers. */
 const besideOf = ({ record }: Suspect, { of: { randomLabel } }: Facts) =>
   `${randomLabel}.${record.name.slice(record.name.indexOf('.') + 1)}`;
 
@@ -221,9 +221,7 @@ const wrongLabel: Diagnosis = {
   },
 };
 
-/**
- * Returns the remedy. A record outside of the domain may be the valid record of a parent domain.
- */
+/** Returns the remedy. A record outside of the domain may be right there for a parent domain. */
 function remedyAt(name: string, { record }: Suspect, { of: { domain } }: Facts): string {
   if (name.endsWith(`.${domain}`)) return `Move it to ${record.name}.`;
   const parent = domain.slice(domain.indexOf('.') + 1);

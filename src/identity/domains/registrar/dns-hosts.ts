@@ -26,8 +26,8 @@ function readHosts(): DnsHost[] {
 }
 
 /**
- * Returns the host that runs any of these name servers, and the URL at which it edits records of
- * the domain.
+ * Returns the DNS host that runs any of these name servers, and the URL of the page that edits
+ * records of the domain. Null if no host is known.
  */
 export function dnsHostOf(
   nameServers: readonly string[],

@@ -66,9 +66,7 @@ function textsOf(value: unknown): string[] {
   return all.filter((one) => typeof one === 'string');
 }
 
-/**
- * Returns the first HTTPS server of the longest suffix of the domain; null without such a server.
- */
+/** Returns the first HTTPS server of the longest suffix that has any; null if no suffix has any. */
 export function serverOf(servers: RdapServers, domain: string): string | null {
   const labels = domain.split('.');
   for (const from of labels.keys()) {

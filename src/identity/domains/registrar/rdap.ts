@@ -3,7 +3,7 @@
 import type { App } from '../../../core/app.ts';
 import { getFromStranger, type Patience } from '../../../platform/net/http/client.ts';
 
-/** Facts about a domain in the registry; a fact is null if the answer lacks it. */
+/** Registrar of a domain. The IANA number and the URL are null if the answer lacks them. */
 export interface Registration {
   name: string;
   ianaId: string | null;
@@ -61,7 +61,7 @@ function readRegistration(answer: Loose): Registration | null {
   return { name, ianaId: plain(iana?.identifier), url: webUrl(about?.href ?? registrar.url) };
 }
 
-/** Returns the full name of a vCard (RFC 7095). */
+/** Returns the full name in the vCard (RFC 7095) of an entity; undefined without a name. */
 function nameOf(entity: Loose): unknown {
   const [, fields] = listOf(entity?.vcardArray) as unknown[];
   const named = (listOf(fields) as unknown[]).find(
@@ -70,7 +70,7 @@ function nameOf(entity: Loose): unknown {
   return Array.isArray(named) ? named[3] : undefined;
 }
 
-/** Returns a short text without control characters; null for any different value. */
+/** Cuts a text to 200 characters without control characters; null if empty or not a text. */
 function plain(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
