@@ -1,7 +1,7 @@
-// Limits of sends that may not leave the machine. A test key reaches local mailboxes and the
-// simulator. An organization that is not approved (src/access/organizations/onboarding.ts) reaches
-// its own mailboxes and the simulator. For a different recipient it answers 403 and explains the
-// limit.
+// Limits the recipients of test keys and of organizations that are not approved
+// (src/access/organizations/onboarding.ts). A test key reaches local mailboxes and the simulator.
+// An unapproved organization reaches only the simulator and mailboxes of that organization. A send
+// to any further recipient is refused with 403 and the reason.
 import type { Allowances, OpenOnboarding } from '../../access/admission/quota.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { simulatedOutcome } from '../../mail/smtp/route.ts';
@@ -43,8 +43,8 @@ async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyo
 }
 
 /**
- * Repeats the check when scheduled mail is due: after a mailbox is deleted, the address may lead
- * off this machine.
+ * Refuses mail of a test key to a recipient that is not local. Scheduled mail is checked again when
+ * due: if the mailbox was deleted by then, the mail would leave this machine.
  */
 export const testKeyCheck: SendCheck<'both', Addressed & { isTest: boolean }> = {
   name: 'test-key',

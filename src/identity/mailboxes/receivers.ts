@@ -15,8 +15,8 @@ const mostTogether = 64;
 type Receiver = Pick<queries.ReceiverRow, 'id' | 'organization_id' | 'status'>;
 
 /**
- * The receivers of an address: the mailbox with this address and the catch-all of the domain, if
- * the owner of the domain has them; and the standing of the domain.
+ * Receivers of an address: the mailbox with this address, and the catch-all of the domain. Both are
+ * undefined unless they belong to the owner of the domain. `domain` tells the owner (owners.ts).
  */
 export interface Receivers {
   own: Receiver | undefined;

@@ -15,7 +15,7 @@ const longestName = 200;
 const longestDescription = 1_000;
 const mostMetadata = 50;
 const mostFilterEntries = 1_000;
-/** Largest size of a mailbox's filters as JSON, bounded because a page of mailboxes shows them. */
+/** Most bytes of a mailbox's filters as JSON, bounded because a page of mailboxes shows them. */
 const mostFilterBytes = 65_536;
 
 export const mailboxPath = idPath('mailbox', 'a mailbox');

@@ -15,13 +15,13 @@ import {
 } from './queries.ts';
 
 /**
- * Most names of a trait, organization and day with separate counters; the first names of the day
- * get them. Each daemon may add as many.
+ * Most names with separate counters for each trait, organization and day. The first names of the
+ * day get counters. Two daemons that run at once may together create more.
  */
 const mostNames = 200;
 /** Name of the counter of all further names of the day. */
 export const otherNames = '*';
-/** Number of days of traits with names in memory. */
+/** Most sets of names in memory, each for a trait, an organization and a day. */
 const mostRemembered = 1_024;
 
 /** Traits of mail: each the name of a counter, or undefined for mail without the trait. */
@@ -46,7 +46,7 @@ export interface Observation {
 /** Names with a separate counter, by trait, organization and day. */
 const rememberedOf = perApp<App, Map<string, Set<string>>>(() => new Map());
 
-/** Counts a batch at the end of the caller's transaction. */
+/** Adds observations to the counters, which are written at the end of the caller's transaction. */
 export async function countMail(
   app: App,
   trx: Db,
@@ -75,7 +75,7 @@ export async function countMail(
   }
 }
 
-/** Returns the name, or `*` once the day has `mostNames`. */
+/** Returns the name, and adds it to `known`; returns `*` for a new name above `mostNames`. */
 function countedName(known: Set<string>, name: string): string {
   if (known.has(name)) return name;
   if (known.size >= mostNames) return otherNames;

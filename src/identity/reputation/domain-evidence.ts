@@ -7,10 +7,7 @@ import { type Finding, warmingFindingOf } from './health-finding.ts';
 import { findReviews, type HealthTally, selectHealth } from './health-queries.ts';
 import { hourMs, hourOf } from './metrics.ts';
 
-/**
- * Most hours of evidence. No window is longer, and after a longer absence a daemon has nothing to
- * add.
- */
+/** Most hours of evidence. After a longer outage of all daemons, earlier hours are left out. */
 const mostHours = 14 * 24;
 
 export interface DomainEvidence {

@@ -30,7 +30,7 @@ import {
 
 const prefix = 'from:';
 
-/** Returns the scope of the counters of a domain. */
+/** Returns the scope of a domain's counters and review, such as `from:example.com`. */
 export function scopeOfDomain(domain: string): string {
   return `${prefix}${domain}`;
 }

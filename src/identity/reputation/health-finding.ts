@@ -14,7 +14,7 @@ import { hourMs, hourOf } from './metrics.ts';
 
 const warnBounces = { rate: 0.02, count: 5 };
 const warnComplaints = { rate: 0.001, count: 2 };
-/** Rates at which the warming of a domain is held. The least counts are those of the warning. */
+/** Rates at which the warming of a domain is held, with the minimum counts of a warning. */
 export const warmingLimits = { bounces: 0.03, complaints: 0.001 };
 const pauseBounceCount = 10;
 const pauseComplaintCount = 5;
@@ -89,7 +89,7 @@ export function warmingFindingOf({ minimumSends }: Limits, sums: HealthTally): F
   return null;
 }
 
-/** Tells whether the counts alone could reach a pause, at whatever rate. */
+/** Tells whether bounces or complaints are numerous enough for a pause, at any rate. */
 export function canHoldPause({ hard_bounced, complained }: HealthTally): boolean {
   return hard_bounced >= pauseBounceCount || complained >= pauseComplaintCount;
 }
@@ -101,7 +101,7 @@ export function findingInWords({ of, count, attempted, limit }: Finding): string
   return `${percent(count / attempted)} of the last ${total} messages ${did} (limit ${percent(limit)}).`;
 }
 
-/** Formats a rate with 1 decimal, or 2 for small rates: 1 decimal would hide most of them. */
+/** Formats a rate in percent, with at most 1 decimal, or 2 for a rate below 1%. */
 function percent(rate: number): string {
   const decimals = rate < 0.01 ? 2 : 1;
   return `${Number((rate * 100).toFixed(decimals))}%`;

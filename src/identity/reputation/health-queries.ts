@@ -96,7 +96,7 @@ export function sumHealthOf(
     .execute();
 }
 
-/** Returns attempted mail by scope and day (UTC) since 1970. */
+/** Sums the attempted mail of scopes from `from` on. `day` is the number of UTC days since 1970. */
 export function sumAttemptedByDay(
   db: Db,
   organizationId: string,
@@ -219,7 +219,8 @@ export function selectHeldScopes(db: Db, organizationId: string): Promise<Review
 }
 
 /**
- * Deletes counters and reviews outside every window. Skips rows that another daemon has locked.
+ * Deletes counters and reviews from before `before`, except warnings and holds in force. On
+ * PostgreSQL it skips rows that another daemon has locked.
  */
 export async function deleteHealthBefore(db: Db, before: number): Promise<void> {
   const isShared = engineOf(db) === 'postgres';

@@ -56,8 +56,9 @@ export interface HealthObservation {
 }
 
 /**
- * Counts a batch inside the caller's transaction and judges it. Call it last. Returns the newly
- * held domains; the caller records their events (`recordHolds` of src/identity/domains).
+ * Counts outcomes inside the caller's transaction, and judges their organizations and domains. Call
+ * it last in the transaction. Returns the newly held domains; the caller records their events
+ * (`recordHolds` of src/identity/domains).
  */
 export async function countHealth(
   app: App,
@@ -109,7 +110,7 @@ function nameOf(organizationId: string, scope: string): string {
   return `${organizationId} ${scope}`;
 }
 
-/** Judges an organization. Returns the newly held domains, or that the organization was paused. */
+/** Judges an organization. Returns the newly held domains, or 'paused' if it paused all sending. */
 async function judge(
   app: App,
   trx: Db,
@@ -173,7 +174,7 @@ export interface SenderHealth {
   series: number[];
 }
 
-/** Returns the health of these senders, by folded address. */
+/** Reads the health of senders. Returns a function that gives it for any of these addresses. */
 export async function senderHealth(
   db: Db,
   organizationId: string,

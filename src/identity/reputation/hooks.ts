@@ -1,4 +1,5 @@
-// Hook of the breakdown: the names of campaigns, templates and senders, which stand above it.
+// Hook of the analytics: looks up names of campaigns, templates and senders, because the areas of
+// these resources import this area.
 import type { Db } from '../../platform/store/db.ts';
 import type { Breakdown } from './queries.ts';
 

@@ -1,4 +1,4 @@
-// The metrics counted of mail (specification 2.16). Decides nothing.
+// The metrics by which mail is counted (specification 2.16). Decides nothing.
 //
 // `accepted`, `inbound` and engagement count messages; all other metrics count recipients, as each
 // copy has a separate outcome. `attempted` counts copies with a final attempt (sent, bounced or
@@ -23,7 +23,7 @@ export const metrics = [
 
 export type Metric = (typeof metrics)[number];
 
-/** Each metric with the count. */
+/** Count of each metric. */
 export type Tally = Record<Metric, number>;
 
 export function emptyTally(): Tally {
@@ -35,7 +35,7 @@ export function addTo(tally: Tally, counts: Readonly<Partial<Tally>>): void {
   for (const metric in counts) tally[metric as Metric] += counts[metric as Metric] ?? 0;
 }
 
-/** Returns only the metrics in a row. */
+/** Returns the counts of a row without further columns. */
 export function metricsOf(row: Tally): Tally {
   return Object.fromEntries(metrics.map((metric) => [metric, row[metric]])) as Tally;
 }
@@ -43,12 +43,12 @@ export function metricsOf(row: Tally): Tally {
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-/** Returns the hour (UTC) that contains a time. */
+/** Returns the start of the hour (UTC) that contains a time. */
 export function hourOf(timeMs: number): number {
   return Math.floor(timeMs / hourMs) * hourMs;
 }
 
-/** Returns the day (UTC) that contains a time. */
+/** Returns the start of the day (UTC) that contains a time. */
 export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / dayMs) * dayMs;
 }

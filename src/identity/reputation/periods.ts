@@ -9,7 +9,7 @@ import type { Range } from './queries.ts';
 const defaultDays = 30;
 const mostDays = 366;
 
-/** Returns a month (UTC): `current`, or `YYYY-MM`. */
+/** Returns the range of a month (UTC). `period` is `current` or `YYYY-MM`. */
 export function monthOf(period: string, now: number): Range {
   const date = period === 'current' ? new Date(now) : new Date(`${period}-01T00:00:00Z`);
   const year = date.getUTCFullYear();
@@ -33,8 +33,9 @@ function isDay(text: string): boolean {
 }
 
 /**
- * Returns the range of hours. A day is a day of the time zone, and the last day counts whole. An
- * instant is cut to the hour. The default end is now, the default start 30 days before the end.
+ * Returns the range in whole hours. A day is a day of the time zone; the last day is included. A
+ * start instant is cut to the hour, an end instant extended to the next hour. The default end is
+ * now, and the default range has 30 days.
  * @throws ValidationError if the end is not after the start, or for more than 366 days.
  */
 export function rangeOf({ startDate, endDate }: Dates, timezone: string, now: number): Range {
@@ -59,8 +60,8 @@ export function rangeOf({ startDate, endDate }: Dates, timezone: string, now: nu
 }
 
 /**
- * Returns the starts of a range's buckets: the hours, or the days in the zone (the first may be
- * cut).
+ * Returns the starts of a range's buckets: the hours, or the days in the zone. The first day may
+ * begin before the range.
  */
 export function bucketStarts(range: Range, interval: 'day' | 'hour', timezone: string): number[] {
   const starts: number[] = [];

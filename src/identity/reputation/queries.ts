@@ -40,14 +40,14 @@ export const breakdownCounts = own.counter(
   metrics,
 );
 
-/** Place of counters of a trait: an organization and a day. */
+/** Key of the counters of a trait. `day` is the start of the day (UTC), ms since 1970. */
 export interface CountedDay {
   organizationId: string;
   kind: Breakdown;
   day: number;
 }
 
-/** Lists the names with a separate counter on this day, at most `limit`. */
+/** Returns up to `limit` names with a counter on this day, including `*`, in no order. */
 export async function selectCountedNames(
   db: Db,
   { organizationId, kind, day }: CountedDay,

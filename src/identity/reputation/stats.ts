@@ -193,7 +193,7 @@ export async function breakdown(
   return { by, items };
 }
 
-/** Writes a breakdown as CSV, with a line of names. */
+/** Formats a breakdown as CSV. The first line has the names of the columns. */
 export function breakdownCsv({ items }: BreakdownStats): string {
   const columns = Object.keys(breakdownOutput.shape.items.element.shape);
   const lines = items.map((item) =>

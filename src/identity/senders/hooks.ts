@@ -6,8 +6,8 @@ import type { Db } from '../../platform/store/db.ts';
 declare module '../../core/app.ts' {
   interface Hooks {
     /**
-     * Mails a new sender the token that proves the sender's address, in the transaction that makes
-     * the sender. @throws as a send of the caller.
+     * Queues the mail with the token that proves the address of a new sender, in the transaction
+     * that creates the sender. @throws the errors of a send by the caller.
      */
     readonly askForProof: (app: App, trx: Db, caller: Caller, senderId: string) => Promise<void>;
     /** Returns the messages, among these ids, that reached no recipient. */

@@ -27,21 +27,21 @@ import * as queries from './queries.ts';
 
 const tokenLivesMs = 7 * 24 * 3_600_000;
 const dayMs = 24 * 3_600_000;
-/** Key of the mails to an address, among the limits of mails to persons. */
+/** Returns the key under which the times of the mails to an address are stored. */
 const keyOf = (foldedEmail: string) => hashOfToken(`sender proof ${foldedEmail}`);
 
 /** Most mails to an address in a day, over all organizations: nobody may flood a stranger. */
 const mostADay = 5;
 
-/** Context of an encrypted token. */
+/** Returns the AES-GCM context that binds an encrypted token to the sender. */
 export const sealedAs = (senderId: string) => `senderProof:${senderId}`;
 
-/** Most pending proofs of an organization: their links still work. */
+/** Most senders of an organization that wait for their proof, with a link that still works. */
 const mostPending = 20;
 
 /**
- * @throws ConflictError if the organization, locked by the transaction, has too many further
- * pending proofs
+ * Requires that the organization may begin a proof. The caller has locked the organization.
+ * @throws ConflictError if 20 further senders wait for their proof.
  */
 export async function assertRoomForProof(
   app: App,
@@ -58,10 +58,7 @@ export async function assertRoomForProof(
   );
 }
 
-/**
- * Times of the mails to an address within a day, this mail included. The row of the address is
- * locked.
- */
+/** Times of the mails to an address within a day, including the next mail; ms since 1970. */
 type ProofTimes = readonly number[];
 
 /**
@@ -83,7 +80,7 @@ export async function nextProofMail(
   return new RateLimitedError(`${mostADay} mails to prove ${folded_email} within a day`, seconds);
 }
 
-/** Stores a new token for the copy of a mail in the queue; the earlier token is void. */
+/** Stores a new token, which the queued mail gets at delivery. The earlier token is void. */
 export async function startProof(
   app: App,
   trx: Db,
@@ -103,7 +100,7 @@ export async function startProof(
   });
 }
 
-/** Returns the token for the copy of a mail; null after a later mail, or after the proof. */
+/** Returns the token that a mail gets at delivery; null after a later mail, or after the proof. */
 export async function tokenOfMail(app: App, messageId: string): Promise<string | null> {
   const found = await queries.findProofToken(app.store.db, messageId);
   if (!found?.proof_token) return null;
@@ -111,8 +108,9 @@ export async function tokenOfMail(app: App, messageId: string): Promise<string |
 }
 
 /**
- * Refuses a proof if another organization has verified the domain: only that organization may send
- * from it. A proof made before has no effect (resolve.ts), and ends at the next check.
+ * Returns the refusal of a proof if another organization has verified the domain, else null: only
+ * that organization may send from the domain. An earlier proof has no effect (resolve.ts), and ends
+ * at the next check.
  */
 export async function refusedProof(
   db: Db,
@@ -136,7 +134,7 @@ export const releaseProofs: ReleaseName = async (app, { domain, organizationId }
   }
 };
 
-/** Columns of a sender with a proven address. */
+/** Returns the columns to change in a sender once the address is proven. */
 export const proven = (now: number) => ({
   verified_at: now,
   verification_token_hash: null,

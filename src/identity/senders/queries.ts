@@ -18,7 +18,7 @@ export interface SenderRow extends RowOf<typeof senderFields> {
   /** Hash of the token in the last mail that asked for proof; null once it was used. */
   verification_token_hash: string | null;
   proof_message_id: string | null;
-  /** The encrypted token, for the copy of the mail that leaves. */
+  /** Encrypted token of the proof link. The link is put into the mail only at delivery. */
   proof_token: string | null;
   proof_expires_at: number | null;
 }
@@ -167,7 +167,7 @@ export async function countPendingProofs(
   return count;
 }
 
-/** Returns the names of the senders of an organization among these ids. */
+/** Returns the addresses (as `name`) of the senders of an organization with these ids. */
 export const findSenderNames = own.all((db, organizationId: string, ids: readonly string[]) =>
   db
     .selectFrom('senders')

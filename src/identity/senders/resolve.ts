@@ -39,7 +39,10 @@ export interface HostedSender {
   isPaused: boolean;
 }
 
-/** Called only for a domain of another organization. A parameter, as mailboxes stand above. */
+/**
+ * Finds the mailbox of an organization on the hosted domain by the folded address. Called only for
+ * a domain of another organization. A parameter, because the mailboxes area imports this area.
+ */
 export type FindHostedSender = (
   db: Db,
   organizationId: string,
@@ -49,9 +52,9 @@ export type FindHostedSender = (
 const noneHosted: FindHostedSender = async () => undefined;
 
 /**
- * Returns the sender of a message: `from`, or the organization's default sender. Every address of a
- * verified domain is allowed, except inactive senders. So are verified senders of a domain that no
- * organization has verified, and addresses that `findHosted` finds on the domain of the owner.
+ * Returns the sender of a message: `from`, or the organization's default sender. Allows every
+ * address of a verified domain, except inactive senders; a verified sender on a domain that no
+ * organization has verified; and an address that `findHosted` finds on the hosted domain.
  * @throws ForbiddenError that names the address, the domain and the remedy; ConflictError if the
  * mailbox of the address is paused.
  */
@@ -94,8 +97,8 @@ type Refused = ForbiddenError | ConflictError;
 
 /**
  * Returns the sender of mail that the service writes: `from` or the default sender of the first
- * organization, without its id and Reply-To. So an answer, which may quote the mail, never goes to
- * the organization that caused it. @throws ConflictError without a sender that may send.
+ * organization, without id and Reply-To. Thereby an answer, which may quote the mail, never goes to
+ * the organization that caused the mail. @throws ConflictError without a sender that may send.
  */
 async function resolveServiceSender(
   db: Db,
@@ -117,7 +120,7 @@ const noServiceSender =
   'no sender of this service can mail it: its operator gives the first organization a default sender of a verified ' +
   'domain (`svc domains verify`, then `svc senders create --default`)';
 
-/** Question for `resolveSenders`; `onBehalfOf` is set for mail that the service writes. */
+/** From address to resolve. `onBehalfOf` is a text for mail that the service writes. */
 interface SenderQuestion {
   organizationId: string;
   from: FromAddress | undefined;

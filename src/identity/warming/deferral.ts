@@ -1,6 +1,6 @@
-// Deferral of direct sends by plans with `direct: defer`: each first attempt takes a place of the
-// open window of the domain, in the transaction of the claim. Further attempts take none, as their
-// mail already counts.
+// Deferral of direct sends by plans with `direct: defer`. A place is a recipient that the open
+// window of the domain allows. Each first attempt takes a place, in the transaction of the claim.
+// Further attempts take no place, as their mail already counts.
 //
 //   open window   a first attempt
 //   with places   goes, and takes a place
@@ -21,7 +21,7 @@ interface Candidate {
 
 /** The places of the windows that a claim uses, locked until the transaction ends. */
 export interface Deferral {
-  /** Whether the delivery has to wait for a place. */
+  /** Tells whether the delivery has to wait for a place. */
   defers(row: Candidate): boolean;
   /** Counts a delivery about to be sent in the warming window of the domain. */
   take(row: Candidate): void;
@@ -35,8 +35,8 @@ function planOf(plans: DeferringPlans, row: Candidate): string | undefined {
 }
 
 /**
- * Opens the places that the candidates of a claim need, or returns null if no plan defers any of
- * them. Hot: without such plans it only reads a counter every half second.
+ * Locks and reads the places that the candidates of a claim need. Returns null if no plan defers a
+ * candidate. Hot: without deferring plans it only reads a counter every half second.
  */
 export async function openDeferral(
   app: App,

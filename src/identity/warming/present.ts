@@ -67,7 +67,7 @@ function toDecision(row: DecisionRow): Warming['decisions'][number] {
   return { id, kind, batchId, actor, note, createdAt: isoTime(created_at) };
 }
 
-/** Returns the hours of evidence: the window of health, at least a window of the plan. */
+/** Returns the hours of evidence: `health.windowHours`, but at least the 24 hours of a window. */
 function evidenceHours({ config }: App): number {
   return Math.max(config.health.windowHours, windowMs / hourMs);
 }

@@ -66,7 +66,7 @@ const own = ownTables<WarmingTables>();
 
 const on = tables<WarmingTables>;
 
-/** Condition in exactly the words of the index `warming_plans_live`: else no engine uses it. */
+/** Condition in the exact words of the index `warming_plans_live`, as the engines require. */
 const isLive = sql<SqlBool>`status in ('active', 'paused', 'held')`;
 
 /** Inserts a plan. Returns false if the domain has a plan that is active, paused or held. */
@@ -113,7 +113,7 @@ export function updatePlan(trx: Db, id: string, changes: PlanChanges): Promise<P
     .executeTakeFirstOrThrow();
 }
 
-/** Lists the domains of an organization with a live plan: active, paused or held. */
+/** Returns the ids of an organization's domains with a live plan: active, paused or held. */
 export const selectWarmedDomains = own.all(
   (db, organizationId: string) =>
     db
@@ -137,8 +137,8 @@ export const selectDeferringPlans = own.all((db) =>
 );
 
 /**
- * Returns the free places of these plans by plan: none without an open window. Ended plans and
- * plans that do not defer are absent.
+ * Returns the recipients that the open windows of these plans still allow, by plan id: 0 without an
+ * open window. Ended plans and plans that do not defer are absent.
  */
 export const selectPlaces = own.all(
   (db, planIds: readonly string[]) =>
@@ -171,7 +171,7 @@ export async function lockPlaces(
   return selectPlaces(trx, planIds);
 }
 
-/** Takes places of a locked plan. */
+/** Adds first attempts to the count of a locked plan. */
 export const takePlaces = own.run((db, planId: string, count: number) =>
   db
     .updateTable('warming_plans')
@@ -297,5 +297,5 @@ export async function selectDecisions(
   return newest.reverse();
 }
 
-/** Counter of plans that begin or end. */
+/** Counter that grows when a plan begins or ends, or when a plan that defers opens a window. */
 export const warmingChanges = own.changeCounter('warming_changes');

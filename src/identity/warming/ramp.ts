@@ -14,7 +14,7 @@ export interface Growth {
 }
 
 /**
- * Most windows of a simulation: the steepest finite ramp takes 984, from 1 to 1,000,000 by 1
+ * Most windows of a simulation: the slowest finite ramp takes 984, from 1 to 1,000,000 by 1
  * percent.
  */
 const mostWindows = 1_200;

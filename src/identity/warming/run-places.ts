@@ -1,6 +1,6 @@
-// Places of runs of campaigns in the window of a warming domain. A run takes at most the places
-// that the open window has left, after direct sends and other runs. They are counted when a message
-// is made, also for a message that is sent later, and the message is not counted again.
+// Places of campaign runs in the open window of a warming domain. A place is a recipient of the
+// allowance. A run takes at most the places that direct sends and further runs have left. It takes
+// the places when it makes a message, even if the message is sent in a later window.
 //
 //   plan of the domain              | a run
 //   --------------------------------+------------------------------------------

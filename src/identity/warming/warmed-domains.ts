@@ -31,12 +31,12 @@ class WarmedDomains {
     this.#deferring = new KnownRows(app.clock, 1, countChanges);
   }
 
-  /** Returns the domains in memory, or undefined if the store must be read. */
+  /** Returns the ids of the domains from memory; undefined if the store must be read. */
   get(organizationId: string): ReadonlySet<string> | undefined {
     return this.#known.isStale() ? undefined : this.#known.get(organizationId);
   }
 
-  /** Returns the domains from memory or, inside a transaction, from the store. */
+  /** Returns the ids of the domains from memory, or else from the committed state of the store. */
   async find(trx: Db, organizationId: string): Promise<ReadonlySet<string>> {
     const reader = committedIn(this.#app.store, trx);
     if (this.#known.isStale()) await this.#known.refresh(() => warmingChanges.count(reader));
@@ -72,9 +72,8 @@ class WarmedDomains {
   }
 
   /**
-   * Returns the plans that defer as of now: if memory has any, it reads the counter of changes
-   * first. The queue sleeps after a change, and would otherwise miss a change within the half
-   * second.
+   * Returns the plans that defer as of now. With such plans in memory it first reads the counter of
+   * changes: the queue sleeps after this call, and must not miss a change of the last half second.
    */
   async deferringNow(): Promise<DeferringPlans> {
     const known = await this.deferring();

@@ -163,7 +163,7 @@ export async function openWindow(
   await insertBatch(trx, next);
 }
 
-/** The changed plan; null if another process made the change first. */
+/** The changed plan; null if nothing is to change, as after a change by another process. */
 type Moved = { plan: PlanRow; change: 'closed' | 'held' | 'completed' | 'clock' } | null;
 
 /**
@@ -183,7 +183,7 @@ export async function moveWindows(app: App): Promise<number> {
   }
 }
 
-/** Moves a plan. A fault in a plan does not stop the others. */
+/** Moves the window of a plan. Logs a fault, so that further plans move. Returns if it changed. */
 async function moveOne(app: App, planId: string): Promise<boolean> {
   try {
     const moved = await app.store.write((trx) => moveWindow(app, trx, planId));
@@ -195,7 +195,7 @@ async function moveOne(app: App, planId: string): Promise<boolean> {
   }
 }
 
-/** Updates the memory of this process and the log, after the commit. */
+/** Logs the change and forgets a completed plan in the memory of this process. */
 function reportMove(app: App, { plan, change }: NonNullable<Moved>): void {
   const { organization_id: organizationId, domain, hold_reason: reason } = plan;
   if (change === 'completed') warmedDomains(app).forget();

@@ -1,10 +1,9 @@
-// Actions of keys and installations in mailboxes, and their proposals. src/inbox/replies sends: it
-// stores a proposal here, and executes it after a person approves.
+// Actions of keys and installations in mailboxes. A proposal is an action that waits for a person:
+// src/inbox/replies stores the proposal here, and sends the mail after the approval.
 //
 // state      moved by                               to        also
 // (none)     a key acted                            executed
-// (none)     a key that only proposes, or a limit   proposed  a person decides; 100 open in a
-// mailbox
+// (none)     a key that only proposes, or a limit   proposed  at most 100 are open in a mailbox
 // proposed   approve                                approved  only within the transaction
 // approved   the mail was sent                      executed  messageId
 // approved   the send was refused for good          failed    failure has the reason
@@ -221,8 +220,8 @@ export function requirePerson({ owner }: Caller): void {
 
 /**
  * Moves a proposal to `approved` or `rejected`, once, by a person, and deletes the content.
- * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError if it is decided or
- * expired, or the mailbox is paused.
+ * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError if the proposal is
+ * decided or expired.
  */
 export async function decide(
   app: App,
@@ -290,7 +289,7 @@ export async function endUndone(trx: Db, organizationId: string, id: string): Pr
   });
 }
 
-/** Records a decision in the log and in the audit. */
+/** Publishes and audits a decision. Returns the action in the form of the API. */
 export async function recordDecision(
   app: App,
   trx: Db,
@@ -348,7 +347,7 @@ export async function expireProposalsOf(
   }
 }
 
-/** Expires undecided proposals, for the scheduler. Returns their count. */
+/** Expires proposals after 7 days without a decision, for the scheduler. Returns their count. */
 export async function expireActions(app: App): Promise<number> {
   const { store, clock } = app;
   let ended = 0;

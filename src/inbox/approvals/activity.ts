@@ -67,7 +67,8 @@ function sumBy(rows: readonly CountedRow[], key: 'name' | 'state'): [string, num
 }
 
 /**
- * Counts from the start to before the end of the range; without both, over all time.
+ * Counts the actions and events of a mailbox from the start to before the end of the range; without
+ * both, over all time.
  * @throws ResourceNotFoundError.
  */
 export async function agentActivity(

@@ -79,7 +79,7 @@ export async function sumHours(
   return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
-/** Returns the counts of each hour in a range, oldest first, for charts. */
+/** Returns the number of actions by hour in a range, oldest first, without empty hours. */
 export async function selectHours(
   db: Db,
   mailboxId: string,

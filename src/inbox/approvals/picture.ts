@@ -1,5 +1,6 @@
-// The picture of a mail on which a person decides: everything that would leave, and the content of
-// the HTML beside the text. Drafts, proposals, the console, the commands and MCP show it.
+// The picture of a mail on which a person decides: everything that would be sent, with notes on
+// content of the HTML that the person would not see. Drafts, proposals, the console, the commands
+// and MCP show the picture.
 import type { App } from '../../core/app.ts';
 import { notesOnHtml } from '../../mail/mime/html/notes.ts';
 import type { MailPicture } from './schema.ts';
@@ -7,10 +8,7 @@ import type { MailPicture } from './schema.ts';
 /** A mail as a draft or a proposal has it. */
 export type Pictured = Omit<MailPicture, 'notes'>;
 
-/**
- * Returns the picture of a mail of an organization. @throws CapacityError if the parse worker is
- * full
- */
+/** Returns the mail with notes on the HTML. @throws CapacityError if the parse worker is full. */
 export async function pictureOf<Mail extends Pictured>(
   { mime }: App,
   organizationId: string,

@@ -59,9 +59,9 @@ export interface Proposal {
 }
 
 /**
- * Stores a mail as a proposal. The caller holds the mailbox.
+ * Stores a mail as a proposal. The caller has locked the mailbox.
  * @throws RateLimitedError if 100 are open; MalformedRequestError (413) if the open proposals would
- * be too large; ForbiddenError for the operator.
+ * be too large; ForbiddenError for the operator and for members.
  */
 export async function storeProposal(
   app: App,

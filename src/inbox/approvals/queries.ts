@@ -102,8 +102,8 @@ export type ActionScope = { organizationId: string } & (
 );
 
 /**
- * Returns the conditions of a span. An expression, so that the index by age is not chosen: it leads
- * to the actions of all organizations.
+ * Returns the conditions of a span. `+ 0` prevents the use of the index by age, which would lead to
+ * the actions of all organizations.
  */
 function conditionsOf(db: Db, span: ActionFilter['span']): RawBuilder<SqlBool>[] {
   if (!span) return [];
@@ -145,10 +145,7 @@ export function selectActions(
     .execute();
 }
 
-/**
- * Returns count and bytes of the open proposals in a mailbox, and the time when the first one
- * expires.
- */
+/** Returns count, bytes and earliest expiry of the open proposals in a mailbox. */
 export async function countOpen(
   db: Db,
   mailboxId: string,
@@ -212,7 +209,7 @@ export async function nextExpiryAt(db: Db): Promise<number | null> {
   return row?.expires_at ?? null;
 }
 
-/** Returns proposals past their expiry, in the order in which all transactions lock them. */
+/** Returns proposals past their expiry, the earliest expiry first. */
 export function selectExpired(db: Db, now: number, limit: number): Promise<ActionRow[]> {
   return tables<ActionTables>(db)
     .selectFrom('mailbox_actions')
@@ -255,7 +252,7 @@ const sentByServices = own.all((db, ids: readonly string[]) =>
     .$castTo<{ message_id: string }>(),
 );
 
-/** Returns the ids among `ids` of messages that programs sent without a person's approval. */
+/** Returns the ids, among these, of messages that programs sent without a person's approval. */
 export async function selectSentByServices(
   db: Db,
   messageIds: readonly string[],
@@ -265,7 +262,7 @@ export async function selectSentByServices(
   return rows.map(({ message_id }) => message_id);
 }
 
-/** Erases names of actors and of deciders. */
+/** Erases names of actors, and of persons in `decided_by`. */
 export const eraseActionNames = own.namesIn('mailbox_actions', {
   actor_id: 'actor_name',
   decided_by: 'decided_by',

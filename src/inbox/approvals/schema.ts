@@ -112,7 +112,7 @@ export const picturedFile = z.object({
   size: z.number().meta({ description: 'Bytes' }),
 });
 
-/** Fields of the picture that a draft lacks. */
+/** Fields that a mail shown for a decision has in addition to the fields of a draft. */
 export const pictureFields = {
   from: z
     .object({

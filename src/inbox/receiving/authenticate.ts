@@ -54,7 +54,7 @@ export interface Authentication {
   /** Best result of all signatures: a single pass is enough (RFC 6376 6.1). */
   dkimVerdict: AuthVerdict;
   spfVerdict: AuthVerdict;
-  /** `fail` only if DNS trouble left no aligned check open; else `temperror`. */
+  /** DMARC verdict: `temperror` instead of `fail` if DNS trouble left an aligned check open. */
   dmarcVerdict: AuthVerdict;
   /**
    * Result of the whole ARC chain (RFC 8617 4.4): `pass`, `fail` or `none`; `temperror` if
@@ -75,7 +75,7 @@ export interface Authentication {
 }
 
 const checkMs = 5_000;
-/** Limit for work outside the DNS limits, such as hashing on a stalled machine. */
+/** Time after which a check is given up, even if it waits for no DNS, as on a stalled machine. */
 const lastResortMs = 30_000;
 /** More than an SPF record at its limits needs (10 terms of 10 hosts), less than a DNS flood. */
 const mostSpfLookups = 130;
@@ -101,8 +101,8 @@ function asVerdict(result: string | undefined): AuthVerdict {
 }
 
 /**
- * Returns `fail` for a changed body (RFC 8601 2.7.1). mailauth calls it neutral outside its strict
- * mode.
+ * Returns the verdict of a signature: `fail` for a changed body (RFC 8601 2.7.1), which mailauth
+ * calls neutral outside of strict mode.
  */
 function dkimVerdictOf({ status, bodyHash, bodyHashExpecting }: DKIMResult): AuthVerdict {
   const verdict = asVerdict(status.result);
@@ -115,7 +115,7 @@ function bestDkim(results: DKIMResult[]): AuthVerdict {
   return dkimOrder.find((verdict) => found.has(verdict)) ?? 'none';
 }
 
-/** Returns `fail` for a chain that mailauth cannot read. */
+/** Returns the verdict of the ARC chain: `none` without a chain, `fail` for an unreadable chain. */
 function arcVerdictOf({ dkim, arc }: DkimFound): AuthVerdict {
   return arc ? asVerdict(arc.status.result) : dkim.arc ? 'fail' : 'none';
 }
@@ -211,8 +211,8 @@ async function checkDkim(
 }
 
 /**
- * Returns the identifiers of the checks that ended with `result`. Null if a whole check ended with
- * it before identifiers were known.
+ * Returns the domains for which SPF or DKIM ended with `result`. Null if SPF or DKIM as a whole
+ * ended with `result`, so that the domains are not known.
  */
 function identifiersOf(
   result: 'pass' | 'temperror',

@@ -20,7 +20,7 @@ interface LookupBounds {
 
 interface CheckLookups {
   resolve: AuthResolver;
-  /** Gives the open questions this many more milliseconds. */
+  /** Lets further questions run until `ms` milliseconds from now. */
   extend(ms: number): void;
 }
 
@@ -37,8 +37,8 @@ function asLookupFault(error: unknown): unknown {
 }
 
 /**
- * Wraps a resolver in limits. Beyond them it rejects with ETIMEOUT or EREFUSED, also for later
- * questions.
+ * Wraps a resolver in limits. Rejects with ETIMEOUT after a time limit, and with EREFUSED for a new
+ * question after `most` questions.
  */
 export function boundLookups(
   resolver: AuthResolver,
