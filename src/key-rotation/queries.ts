@@ -1,4 +1,4 @@
-// SQL on the encrypted columns of all rooms; encrypted-columns.ts lists the columns.
+// SQL on the encrypted columns of all tables; encrypted-columns.ts lists the columns.
 import { sql } from 'kysely';
 import { type Db, engineOf } from '../platform/store/db.ts';
 import type { EncryptedColumn } from './encrypted-columns.ts';

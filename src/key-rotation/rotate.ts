@@ -30,8 +30,8 @@ import { hasStaleText, lockStaleTexts, setText } from './queries.ts';
 
 const rowsAtOnce = 100;
 /**
- * Time from the commit of a new key to the first token with it. Daemons read the key within a few
- * seconds. The time is longer because a mail composed again must use the key of the first time.
+ * Time from the commit of a new key to the first token with this key. Daemons read the key within
+ * seconds. The time is longer, because a mail that is composed again must get the same token.
  */
 const leadMs = 30_000;
 const lookMs = 500;
@@ -55,8 +55,8 @@ export interface Rotated {
 
 /**
  * Replaces the root key, or ends a rotation that was killed.
- * @throws ConfigError if the keys come from a place that this process cannot write, and it has no
- * new key; ConflictError if a daemon lacks the new key
+ * @throws ConfigError if this process has no new key, and cannot write the source of the keys;
+ * ConflictError if a daemon lacks the new key
  */
 export async function rotateRootKey(
   app: App,
@@ -98,8 +98,8 @@ function refuseUnreachable({ store, secrets, config }: App): void {
 }
 
 /**
- * Returns the id of a key that follows the key in force. Locks that key, so that two rotations add
- * only one key.
+ * Returns the id of the next key, which is added if necessary. Locks the key in force, so that
+ * concurrent rotations add a single key.
  */
 async function addKey({ secrets, random, clock }: App, trx: Db): Promise<string> {
   await lockKeyInForce(trx, 'update');
@@ -153,7 +153,7 @@ function lacksKey(daemons: readonly DaemonRow[], key: string, source: string): C
   );
 }
 
-/** Puts the key in force, unless another process has done so. */
+/** Puts the key in force from `leadMs` on, unless a different process has done so. */
 async function replaceKey({ clock }: App, trx: Db, key: string): Promise<void> {
   const before = await lockKeyInForce(trx, 'update');
   if (!before || before.id === key) return;
@@ -198,7 +198,7 @@ async function encryptSome(
   return found.map(({ id }) => id);
 }
 
-/** Records that no row needs an earlier key. Returns the keys that were in use so far. */
+/** Records that no row needs an earlier key. Returns all keys that are or were in force. */
 async function finish({ store, secrets, clock }: App): Promise<RootKeyRow[]> {
   const prefix = secrets.prefixOf(secrets.keyInForce);
   return store.write(async (trx) => {

@@ -3,8 +3,8 @@
 //
 //   messages found | way                                                     | a page may be short
 //   ---------------+---------------------------------------------------------+--------------------
-//   below 1,000    | all of them, to their threads, in the order of the list | no
-//   more           | the list, 200 threads at a time, each checked for words | after 5,000 threads
+//   below 1,000    | reads them all, and sorts their threads like the list   | no
+//   1,000 or more  | walks the list, and checks 200 threads at a time        | after 5,000 threads
 import type { CursorPosition } from '../../core/api/cursor.ts';
 import type { FullTextQuery } from '../../platform/full-text/query.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -22,7 +22,7 @@ const mostSorted = 1_000;
 const atOnce = 200;
 const mostWalked = 5_000;
 
-/** A page, and the cursor position after it; null at the end. */
+/** A page of threads. `next` is the cursor position after the page, null at the end. */
 export interface FoundThreads {
   shown: ListedThread[];
   next: CursorPosition | null;
@@ -32,7 +32,7 @@ function isBehind(one: CursorPosition, place: CursorPosition): boolean {
   return one.at === place.at ? one.id < place.id : one.at < place.at;
 }
 
-/** Cuts a page from rows that were read with one row more than the page. */
+/** Cuts a page of `limit` rows. A row beyond the limit means that a next page exists. */
 export function pageOfListed(listed: readonly ListedThread[], limit: number): FoundThreads {
   const shown = listed.slice(0, limit);
   return { shown, next: listed.length > limit ? (shown.at(-1) ?? null) : null };
@@ -52,7 +52,7 @@ async function sorted(
   return pageOfListed(behind, limit);
 }
 
-/** Returns the threads among these that contain the words. */
+/** Returns the listed threads in which a single message matches the whole query. */
 async function matching(
   db: Db,
   { mailboxId }: ThreadFilter,
@@ -103,12 +103,12 @@ export async function searchThreads(
     : walked(db, filter, query, place, limit);
 }
 
-/** Matching messages of a mailbox that a search over several mailboxes reads. */
+/** Most matching messages per mailbox that a search over several mailboxes reads. */
 const mostOfMailbox = 200;
 
 /**
- * Returns threads of these mailboxes, outside of spam and trash, most recent activity first. Of
- * each mailbox only 200 matching messages are read, in no order.
+ * Returns threads of these mailboxes, outside of spam and trash, most recent activity first. Reads
+ * at most 200 matching messages of each mailbox, in arbitrary order.
  */
 export async function searchMailboxes(
   db: Db,

@@ -33,7 +33,7 @@ export interface SentMail {
   recipients: readonly RecipientRow[];
   /** Payload of `mailbox.message.sent`. */
   presented: Message;
-  /** The written content as plain text. */
+  /** Plain-text part of the mail, for the preview of the thread; null without a text part. */
   text: string | null;
   hasAttachments: boolean;
 }
@@ -61,7 +61,7 @@ function newThread(app: App, sent: SentMail): ThreadRow {
   };
 }
 
-/** Returns the last correspondent outside of the mailbox; without any, our own address. */
+/** Returns the author to show for the thread: the last correspondent; without any, our address. */
 async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false }: SentMail) {
   const isOurs = !isAnswer && (await newestOf(trx, thread.id, true)) === undefined;
   const { from_email, from_name } = message;
@@ -107,7 +107,7 @@ async function grow(
   if (isLabelled) await moveLabels(trx, thread.id, message.created_at);
 }
 
-/** Returns the threads that these mails name. @throws ResourceNotFoundError. */
+/** Returns the existing threads of these mails, by id. @throws ResourceNotFoundError (thread). */
 async function knownThreads(
   trx: Db,
   mails: readonly SentMail[],
@@ -124,7 +124,7 @@ async function knownThreads(
   return known;
 }
 
-/** A mail with the thread. */
+/** A mail, with the existing or new thread that gets the mail. */
 interface Placed {
   sent: SentMail;
   thread: ThreadRow;
@@ -140,7 +140,10 @@ async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<vo
   for (const one of placed) await grow(app, trx, one, labelled.has(one.thread.id));
 }
 
-/** Passes no further ids: a parent that is a relay's id of our message keeps the key of that id. */
+/**
+ * Returns the keys by which later mail finds the thread. Ids that relays gave to our messages are
+ * not resolved here: a parent with such an id gets a key of that id.
+ */
 function keptOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
   const keys = threadKeys(message, recipients, new Map());
   const at = message.created_at;
@@ -168,8 +171,8 @@ async function publishSent(app: App, trx: Db, placed: readonly Placed[]): Promis
 
 /**
  * Puts accepted messages into threads, each into a different thread, and publishes their events.
- * Runs after the inserts of the accept because it waits for the mailbox locks. Returns the ids of
- * the threads, in order.
+ * The caller inserts the messages before, because this function waits for the mailbox locks.
+ * Returns the ids of the threads, in the order of `mails`.
  * @throws ResourceNotFoundError (thread).
  */
 export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]): Promise<string[]> {

@@ -1,4 +1,5 @@
-// Implements `ThreadHooks`: messages reach threads by it, as they do not import them.
+// Implements `ThreadHooks`: src/outbound/messages changes threads through these hooks, and imports
+// nothing of this directory.
 
 import type { Hooks } from '../../core/app.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
@@ -21,7 +22,7 @@ import {
 import { firstSubject, restateThread } from './restate.ts';
 import { insertDocuments, removeDocuments } from './search-queries.ts';
 
-/** Maps messages to the mailboxes of their threads; see the hook in src/outbound/queue. */
+/** Maps message ids to mailbox ids, for the messages that are in a thread. */
 export const mailboxesOfMail: Hooks['mailboxesOfMail'] = async (db, messageIds) => {
   const placed = messageIds.length === 0 ? [] : await findPlaced(db, messageIds);
   return new Map(placed.map(({ message_id, mailbox_id }) => [message_id, mailbox_id]));

@@ -48,7 +48,7 @@ export async function getThreadRow(
   return row;
 }
 
-/** Returns the row and locks it until the transaction ends. @throws ResourceNotFoundError. */
+/** Locks the mailbox until the transaction ends, and returns the row. @throws like getThreadRow. */
 export async function holdThread(
   trx: Db,
   organizationId: string,
@@ -59,7 +59,7 @@ export async function holdThread(
   return getThreadRow(trx, organizationId, mailboxId, id);
 }
 
-/** Returns the thread in the form of the API, without the content of messages. */
+/** Returns the folder, priority, labels and flags of a thread, in the form of the API. */
 export function toStanding(row: ThreadRow, labels: readonly string[]): ThreadStanding {
   return {
     id: row.id,
@@ -113,7 +113,7 @@ export async function getThread(
   return thread;
 }
 
-/** Folds a label for comparison. */
+/** Trims a label and folds the case, for comparison. */
 export function foldLabel(label: string): string {
   return foldCase(label.trim().normalize('NFC'));
 }
@@ -136,7 +136,8 @@ function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter
 const mostCounted = 100;
 
 /**
- * Counts the unread threads in the inboxes of mailboxes that the caller reads, up to 100 each.
+ * Counts the unread threads in the inboxes of mailboxes that the caller may read, up to 100 each.
+ * Leaves out mailboxes without unread threads.
  * @throws ForbiddenError
  */
 export async function unreadOf(
@@ -154,8 +155,8 @@ export async function unreadOf(
 }
 
 /**
- * Returns a page of threads, most recent activity first. A thread that gains activity moves ahead
- * of the cursor, and activity never decreases: a walk lists each at most once.
+ * Returns a page of threads, most recent activity first. A thread with new activity moves ahead of
+ * the cursor, and activity never decreases: a walk through the pages lists a thread at most once.
  * @throws ResourceNotFoundError (mailbox), ValidationError (cursor, q).
  */
 export async function listThreads(
@@ -217,7 +218,7 @@ async function moveAction(
   await storeAction(app, trx, caller, { ...about, summary });
 }
 
-/** Changes a thread locked by the transaction, and audits a real change. Returns the new row. */
+/** Changes a locked thread, and audits a real change. Returns the thread in the form of the API. */
 async function changeThread(
   app: App,
   trx: Db,
@@ -256,7 +257,7 @@ export async function updateThread(
 /** Result of a single transaction of a deletion. */
 interface Removal {
   state: 'moved' | 'begun' | 'gone';
-  /** Count of messages removed so far. */
+  /** Number of messages that this transaction removed. */
   messages: number;
 }
 

@@ -44,7 +44,7 @@ class ComposeThread {
   readonly #underWay = new Map<number, readonly PendingMessage[]>();
   #batches = 0;
 
-  /** Calls `onExit` once the worker accepts no more, before unfinished messages are returned. */
+  /** Calls `onExit` when the worker has ended, before unfinished messages get `made(null)`. */
   constructor(onExit: (thread: ComposeThread) => void) {
     this.#worker = new WorkerThread({
       script: new URL('./compose-worker.ts', import.meta.url),
@@ -74,7 +74,7 @@ class ComposeThread {
     this.#worker.order({ kind: 'compose', batch, requests });
   }
 
-  /** Ends the worker; unfinished messages are returned. */
+  /** Ends the worker; unfinished messages get `made(null)`. */
   async close(): Promise<void> {
     await this.#worker.end();
   }
@@ -177,7 +177,10 @@ export class Composer {
     }
   }
 
-  /** Returns the first worker that is not late, or starts a new worker. */
+  /**
+   * Returns the first worker that is not late. If all are late, starts a worker; beyond
+   * `mostThreads` returns the worker with the fewest batches.
+   */
   #thread(): ComposeThread {
     const inTime = this.#threads.find(({ load }) => load < worthThread);
     if (inTime) return inTime;

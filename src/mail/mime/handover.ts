@@ -36,7 +36,7 @@ export function arrived({ data, ...needs }: SignedMessage): SignedMessage {
   return { data: data.map(asBuffer), ...needs };
 }
 
-/** Most keys that the receiver keeps. Beyond, it forgets all keys, which are sent again. */
+/** Number of keys above which the receiver forgets all keys. Needed keys are then sent again. */
 const mostKeys = 2_000;
 
 type NumberedKey = Omit<SigningKey, 'privateKey'> & { number: number };

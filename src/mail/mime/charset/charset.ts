@@ -64,7 +64,7 @@ function findDecoder(key: string): Decoder | null {
   return supported ? (bytes) => decodeKnown(bytes, charset) : null;
 }
 
-/** Returns the charset declared in the bytes: by a byte order mark, or in HTML by a `<meta>`. */
+/** Returns the charset of a byte order mark or, in HTML, of a `<meta>`; empty without either. */
 function sniffed(bytes: Buffer, isHtml: boolean): string {
   const mark = byteOrderMarks.find(([start]) => bytes.subarray(0, start.length).equals(start));
   if (mark) return mark[1];
@@ -145,8 +145,8 @@ const prescanBytes = 4096;
 const inContent = /charset[\s]{0,20}=[\s]{0,20}["']?([^\s"';]{1,60})/i;
 
 /**
- * Returns the declared label, or null. The bytes are ASCII so far, so a label of UTF-16 must mean
- * UTF-8.
+ * Returns the label of the first `<meta>` with a charset, or null. The `<meta>` was readable as
+ * ASCII, so a label of UTF-16 must mean UTF-8.
  */
 function sniffHtmlCharset(bytes: Buffer): string | null {
   const start = bytes.toString('latin1', 0, prescanBytes);

@@ -1,5 +1,5 @@
-// Johab (KS X 1001:1992, annex 3): each Hangul syllable is a bit and five bits for each of three
-// letters. Symbols and Hanja are the characters of EUC-KR at different places. Linear.
+// Johab (KS X 1001:1992, annex 3): a Hangul syllable is a set bit and five bits for each of three
+// letters. Symbols and Hanja are the characters of EUC-KR with different codes. Linear.
 const firstSyllable = 0xac00;
 const vowels = 21;
 const finals = 28;
@@ -9,7 +9,7 @@ const initialLetters = 'ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍ�
 const finalLetters = 'ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ';
 const unknown = '\ufffd';
 
-/** Maps each of the 32 values to the index of a letter; undefined for values without a letter. */
+/** Maps five-bit values to indexes of letters: -1 for the filler, undefined without a letter. */
 function placesOf(fillerAt: number, ranges: readonly (readonly [first: number, last: number])[]) {
   const places: (number | undefined)[] = [];
   places[fillerAt] = filler;
@@ -46,7 +46,7 @@ function hangul(code: number): string {
   return final === filler ? String.fromCharCode(firstVowelLetter + vowel) : unknown;
 }
 
-/** Returns a symbol (lead byte from 0xD9) or a Hanja (from 0xE0). */
+/** Returns a symbol (lead byte from 0xD9) or a Hanja (from 0xE0); U+FFFD for an unused code. */
 function beyondHangul(lead: number, trail: number, decodeEuc: (bytes: Buffer) => string): string {
   const isPlaced = (trail >= 0x31 && trail <= 0x7e) || (trail >= 0x91 && trail <= 0xfe);
   if (!isPlaced || lead < 0xd9 || lead === 0xdf || lead > 0xf9) return unknown;
@@ -57,7 +57,7 @@ function beyondHangul(lead: number, trail: number, decodeEuc: (bytes: Buffer) =>
   return decodeEuc(Buffer.from(code));
 }
 
-/** Decodes Johab; `decodeEuc` decodes EUC-KR. */
+/** Decodes Johab; an unused code becomes U+FFFD. `decodeEuc` decodes EUC-KR. */
 export function decodeJohab(bytes: Buffer, decodeEuc: (bytes: Buffer) => string): string {
   const pieces: string[] = [];
   for (let at = 0; at < bytes.length; at += 1) {

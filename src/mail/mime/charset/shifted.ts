@@ -10,7 +10,7 @@ const shiftIn = 0x0f;
 /** Bytes of `ESC $ ) C`, which announces the Korean characters. */
 const announcementBytes = 4;
 
-/** Collects bytes; bytes of two-byte characters get their eighth bit. */
+/** Collects bytes, and sets the eighth bit in the bytes of two-byte characters. */
 class Shifted {
   readonly #out: Buffer;
   #used = 0;

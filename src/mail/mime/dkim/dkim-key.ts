@@ -23,7 +23,7 @@ export interface SigningKey {
 }
 
 export interface DkimKeyPair {
-  /** PKCS#8. */
+  /** Private key as PKCS#8 in PEM. */
   privateKeyPem: string;
   /** Public key in base64, as in `p=` of the record. */
   publicKey: string;

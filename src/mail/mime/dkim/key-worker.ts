@@ -1,5 +1,5 @@
-// The thread of dkim-key.ts: generates an RSA key pair and ends. It uses none of libuv's four
-// threads: every sync of the store needs one.
+// The worker thread of dkim-key.ts: generates an RSA key pair and ends. Uses none of libuv's four
+// threads, because the syncs of the store need them.
 import { generateKeyPairSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 

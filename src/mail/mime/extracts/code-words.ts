@@ -1,5 +1,5 @@
-// Words near numbers in mail (data): names of one-time codes in many languages, and names of
-// further numbers, such as orders and telephones.
+// Patterns for the words near a number in mail: names of one-time codes in many languages, and
+// names of further numbers, such as orders and telephones.
 
 function anyOf(patterns: readonly RegExp[], flags: string): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), flags);
@@ -61,7 +61,7 @@ export const otherNumber = new RegExp(
   'iu',
 );
 
-/** Words directly before a telephone number. `your phone` names the place of a code. */
+/** Words directly before a telephone number. Not `your phone`, to which a code is sent. */
 export const phoneWords =
   /(?<!(?:your|ihre?m?|votre|tu|seu|your mobile) )(?<!\p{L})(?:tel|telefon\p{L}*|phone|fon|mobile|handy|call(?: us)?(?: at| on)?|ring|dial|fax|hotline|helpline|whatsapp|(?:text|sms) \p{L}+ to|sms to|tél\p{L}*|appelez|llam[ae]\p{L}*|ligue|chiama\p{L}*|bel|zadzwoń|тел\p{L}*|позвоните|電話|电话|電話番号|전화)[^\n\d]{0,15}(?:[\d\s()+/-]{5,25}(?:,|;|or|and|und|oder|ou|o|e|y)\s?)?$/iu;
 

@@ -1,4 +1,4 @@
-// The codes and links of a mail, for programs that wait for a code or a link.
+// Extracts the codes and links of a mail, for programs that wait for a code or a link.
 import { type FoundCode, findCodes, type MailText } from './find-code.ts';
 import { type FoundLink, findLinks } from './find-link.ts';
 
@@ -9,10 +9,7 @@ export interface Extracts {
   links: FoundLink[];
 }
 
-/**
- * Limits of the searched text, and of the searched HTML with markup, which may contain long
- * pictures. In characters.
- */
+/** Most characters of text and of HTML that are searched. The HTML includes inline pictures. */
 const mostText = 256 * 1024;
 const mostHtml = 1024 * 1024;
 
@@ -25,7 +22,7 @@ export function searchedPart({ subject, text, html }: MailText): MailText {
   };
 }
 
-/** Returns the codes and links of a mail. Takes linear time, for workers. */
+/** Returns the codes and links of a mail, in linear time. Parse workers call this. */
 export function extractsOf(mail: MailText): Extracts {
   return { codes: findCodes(mail), links: findLinks(mail) };
 }

@@ -30,7 +30,7 @@ interface Found {
   before: string;
   after: string;
   isGrouped: boolean;
-  /** True for the first of several numbers with different lengths. */
+  /** True for the first of several adjacent numbers with different lengths. */
   isFirst: boolean;
   isAlone: boolean;
 }
@@ -57,7 +57,7 @@ const bindingEnd = /(?:[:：=]|(?<!\p{L})(?:is|lautet|ist|est|es|é|è|är|er|je
 const opening = /^[\s:：=*_"'“„«‘[({【「『(\-–—>]*$/u;
 const sentenceEnd = /[.!?。!?](?:\s|$)/;
 
-/** Code points of Devanagari digits begin at 16n + 6, of all remaining digits at 16n. */
+/** Converts a digit. Code points of Devanagari digits begin at 16n + 6, of all further at 16n. */
 function asciiDigit(digit: string): string {
   const point = digit.charCodeAt(0);
   return String((point - (/[०-९]/.test(digit) ? 6 : 0)) % 16);
@@ -101,7 +101,7 @@ function isPhone({ code, before, isGrouped }: Found): boolean {
   );
 }
 
-/** Returns the end of the last name of a code in `before`; -1 without a name. */
+/** Returns the offset after the last name of a code, such as `PIN`; -1 without a name. */
 function lastName(before: string): number {
   let end = -1;
   for (const found of before.matchAll(codeName)) {
@@ -126,7 +126,7 @@ function isOther(found: Found): boolean {
   return isPhone({ ...found, before: nearby }) || otherNumber.test(nearby);
 }
 
-/** Scores the nearest words around the number from 0 (none) to 100. */
+/** Scores the words around the number: 0 without words for a code, about 100 for the best. */
 function scoreWords({ before, after }: Found, previous: readonly Block[], next: string): number {
   const end = lastName(before);
   if (end >= 0) {
@@ -193,7 +193,7 @@ function isPlace({ code, before, after }: Found): boolean {
   return code.length < 6 && (/^,? ?\p{Lu}\p{Ll}/u.test(after) || /\b[A-Z]{2} $/.test(before));
 }
 
-/** Returns the block above a number alone in a block, if it is short enough for a label. */
+/** Returns the short text above a number that is alone in a block, as a label; else ''. */
 function labelAbove(found: Found, above: Block | undefined): string {
   const label = found.isAlone ? (above?.text ?? '') : '';
   return label === '' || label.length > longestLabel || label.search(codeVerb) >= 0

@@ -28,7 +28,7 @@ function foldedAddress(text: string, start: number): { url: string; end: number 
   return /[\s"]/.test(url) ? null : { url, end: start + end };
 }
 
-/** Returns the length of the address up to the mark that closes the mark before it. */
+/** Returns the length of the address up to the mark that closes `before`, such as `)` for `(`. */
 function lengthWithin(url: string, before: string): number {
   let open = 0;
   for (let at = 0; at < url.length; at += 1) {

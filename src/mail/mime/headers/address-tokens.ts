@@ -3,9 +3,8 @@
 // rest of the value.
 
 /**
- * Kind of a token. `text`: characters of no further kind. `quoted` and `comment`: without
- * delimiters, unescaped. `angle`: without brackets, unchanged. `mark`: a separator, or the colon of
- * a group.
+ * Token of a value. `quoted` and `comment` come without delimiters, unescaped; `angle` without
+ * brackets, unchanged. `mark` is a separator or a colon, `text` all remaining characters.
  */
 export interface AddressToken {
   kind: 'text' | 'quoted' | 'comment' | 'angle' | 'mark';
@@ -20,7 +19,7 @@ const encodedWord = /=\?[\w*-]{1,60}\?[bq]\?[^?<>\r\n]{0,2000}\?=/iy;
 /** A domain literal after the at sign, which may contain colons (RFC 5321 4.1.3). */
 const domainLiteral = /@\s{0,100}\[[^\][\\<>"()]{0,255}\]/y;
 
-/** Characters before a quote in which an address inside the quotes is searched. */
+/** Most characters before a closing quote in which an address is searched. */
 const longestAddress = 600;
 
 const unquote = (text: string) => text.replace(/\\(.)/gs, '$1');
@@ -74,8 +73,8 @@ class Delimiters {
   }
 
   /**
-   * Tells whether a quoted string contains a whole address and a separator, up to the quote that
-   * opens the next name. If so, its own closing quote is missing.
+   * Tells whether the closing quote is missing: the string ends with a whole address and a
+   * separator, and the quote at `end` opens the next name.
    */
   #isTorn(start: number, end: number): boolean {
     if (!/[^\s,;:<>()"]/.test(this.#value[end + 1] ?? ' ')) return false;
@@ -86,8 +85,8 @@ class Delimiters {
   }
 
   /**
-   * Returns the end of the angle address that opens at `start`: the closing bracket, or else the
-   * next separator. Null if a further bracket opens before the end: it is then text.
+   * Returns the end of the angle address that opens at `start`: the closing bracket, else the next
+   * separator, else the end of the value. Null if a further bracket opens before the end.
    */
   endOfAngle(start: number): number | null {
     const value = this.#value;
@@ -109,7 +108,7 @@ function matchAt(pattern: RegExp, value: string, at: number): string | null {
   return pattern.exec(value)?.[0] ?? null;
 }
 
-/** Returns the characters from `at` that form a token of text. */
+/** Returns the encoded word or the domain literal at `at`; otherwise a single character. */
 function textAt(value: string, at: number): string {
   const character = value.charAt(at);
   if (character === '=') return matchAt(encodedWord, value, at) ?? character;

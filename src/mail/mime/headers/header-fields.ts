@@ -5,7 +5,7 @@ import { type HeaderField, type ParsingError, parseLimits } from '../parsed-mail
 
 export interface HeaderBlock {
   fields: HeaderField[];
-  /** Returns the first value of a lower-case name; `all` returns every value. */
+  /** Returns the first value of the field with this lower-case name; `all` returns every value. */
   first(name: string): string | null;
   all(name: string): string[];
   /** Offset of the body; null if reading stopped before the end of the header. */
@@ -56,7 +56,7 @@ export interface Scan {
 }
 
 /**
- * Returns true for a line that has at most CR characters: converting line ends twice doubles CR.
+ * Returns true for a line without characters except CR: converting line ends twice doubles CR.
  */
 function isEmptyLine(raw: Buffer, start: number, lineEnd: number): boolean {
   let at = start;
@@ -221,8 +221,8 @@ function escapeRawWords(bytes: Buffer): Buffer {
 }
 
 /**
- * Returns a trimmed line without control characters. A run of white space, such as a fold, becomes
- * a space.
+ * Returns a trimmed line without control characters. A fold or a tab becomes a space; runs of
+ * spaces stay.
  */
 export function cleanLine(text: string): string {
   return text

@@ -62,7 +62,7 @@ export function readDate(value: string | null): number | null {
   return asDate(local - zoneOffsetMinutes(zone) * 60_000);
 }
 
-/** Limits times to the range that the API can print: 1970 to 9999. */
+/** Returns the time if the API can print it, from 1970 to 9999; otherwise null. */
 function asDate(ms: number): number | null {
   return ms >= 0 && ms < Date.UTC(10_000, 0) ? ms : null;
 }
@@ -80,7 +80,7 @@ const priorityWords: Partial<Record<string, MailPriority>> = {
 
 /**
  * Reads an Importance (RFC 4021 2.1.54), Priority, X-Priority (`1 (Highest)` to `5`) or
- * X-MSMail-Priority value.
+ * X-MSMail-Priority value. Null for an unknown value.
  */
 export function readPriority(value: string): MailPriority | null {
   const digit = /^[1-5](?!\d)/.exec(value)?.[0];

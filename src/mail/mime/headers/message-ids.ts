@@ -48,8 +48,8 @@ export function boundReferences(ids: readonly string[]): string[] {
   return excess > 0 ? [...distinct.slice(0, 1), ...distinct.slice(excess + 1)] : distinct;
 }
 
-// Texts that programs without a message id write in its place: names of empty values, and unfilled
-// templates. Data for message-ids.ts.
+// Texts that programs write in place of a missing message id: names of empty values, and unfilled
+// templates.
 
 /** Texts before the `@` that identify no message, in lower case. */
 const placeholderWords: ReadonlySet<string> = new Set([

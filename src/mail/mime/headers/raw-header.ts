@@ -59,9 +59,9 @@ export function encodeRawHeader(raw: Buffer): Buffer {
 }
 
 /**
- * Returns the first field with non-ASCII characters that must be a mistake of the author: the field
- * has no address for SMTPUTF8 (RFC 6532), and no DKIM-Signature covers it. Null without such a
- * field.
+ * Returns the name of the first field with non-ASCII characters that must be a mistake of the
+ * author: the field has no address for SMTPUTF8 (RFC 6532), and no DKIM-Signature covers the field.
+ * Null if no field has such characters.
  */
 export function findRawField(raw: Buffer): string | null {
   const { spans, end } = scanFields(raw);

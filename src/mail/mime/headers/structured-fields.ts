@@ -193,7 +193,7 @@ function asciiAddress(text: string): string | null {
   return address === null || address.needsSmtpUtf8 ? null : address.email;
 }
 
-/** Returns an address for a mail that may need SMTPUTF8; null if it is invalid. */
+/** Returns an address, which may need SMTPUTF8; null if it is invalid. */
 const anyAddress = (text: string) => parseAddress(text.trim())?.email ?? null;
 
 /** Tokens of a value that is being encoded. */
@@ -288,7 +288,7 @@ function writeAngleOf(
   return grammar === 'mixed' ? (inner) => asciiUri(inner) ?? asciiAddress(inner) : refuseAngle;
 }
 
-/** Groups the pieces before a mark or an angle bracket, and encodes each group by place. */
+/** Encodes the words before each mark or angle bracket; false if the grammar forbids a word. */
 function encodePieces(
   encoding: Encoding,
   grammar: Exclude<Grammar, 'tokens' | 'words'>,

@@ -34,7 +34,7 @@ function ofHex(digits: string): Color | null {
   return parts.length === 3 || parts.length === 4 ? [red, green, blue, alpha / 255] : null;
 }
 
-/** Returns a number; of a percentage the part of `whole`. */
+/** Parses a number. A percentage counts of `whole`: `50%` of 255 is 127.5. */
 const part = (text: string, whole: number) =>
   text.endsWith('%') ? (Number.parseFloat(text) / 100) * whole : Number.parseFloat(text);
 
@@ -54,7 +54,7 @@ function ofFunction(name: string, inner: string): Color | null {
   return [channel(0), channel(8), channel(4), alpha];
 }
 
-/** Returns a CSS colour in lower case; null for a text without a colour. */
+/** Parses a CSS colour written in lower case; null for an unknown colour. */
 export function readColor(text: string): Color | null {
   if (text === 'transparent') return [0, 0, 0, 0];
   const [, hex, name = '', inner = ''] =
@@ -64,7 +64,7 @@ export function readColor(text: string): Color | null {
   return color && !color.some(Number.isNaN) ? color : null;
 }
 
-/** Returns the colour of an attribute such as `bgcolor`: the `#` may be missing. */
+/** Parses the colour of an attribute such as `bgcolor`, without or with `#`; null if unknown. */
 export function readOldColor(text: string): Color | null {
   const color = text.trim().toLowerCase();
   return readColor(color) ?? readColor(`#${color}`);
@@ -104,7 +104,7 @@ function luminance(color: Color): number {
 
 /** Least contrast (WCAG 2.2) of readable words; pale grey #e5e5e5 on white has 1.26. */
 const leastContrast = 1.25;
-/** Colours with a channel further apart are distinct, such as yellow and white. */
+/** Largest difference of a channel (0 to 255) in similar colours; yellow and white differ more. */
 const nearChannels = 48;
 
 /** Tells whether words in the first colour are unreadable on the second colour. */

@@ -31,8 +31,8 @@ function readUnshown(text: string): string {
 }
 
 /**
- * Words of a text as pairs with the word before, so that a repeated sentence differs from a new
- * sentence. Also addresses.
+ * Collects each word of a text with the word before, and the addresses. Pairs tell a repeated
+ * sentence from a new sentence of the same words.
  */
 class Words {
   readonly pairs = new Set<string>();
@@ -62,7 +62,7 @@ interface Run {
   isBeforeWords: boolean;
 }
 
-/** Most steps of comparing styles. Ordinary mail takes a tenth. */
+/** Most comparisons of style rules with elements. Ordinary mail takes a tenth. */
 const mostSteps = 400_000;
 
 /**

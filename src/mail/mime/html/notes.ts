@@ -5,7 +5,7 @@ import { mostCharacters, readTokens } from './tokens.ts';
 const mostHosts = 3;
 const longestHost = 100;
 
-/** Returns the host of an address on a remote server; null for a part of the mail. */
+/** Returns the host of a web address; null for further addresses, such as `cid:` and `data:`. */
 function hostOf(address: string): string | null {
   const [, host] = /^\s*(?:https?:)?\/\/([^/?#\s]+)/i.exec(address.slice(0, 2_000)) ?? [];
   return host === undefined ? null : host.slice(0, longestHost).toLowerCase();

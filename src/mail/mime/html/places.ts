@@ -28,7 +28,7 @@ const units: Readonly<Record<string, number>> = {
   ch: 8,
 };
 
-/** Returns a length in pixels, with the units `em` and `%` of `whole`; NaN without a length. */
+/** Converts a length to pixels. `em`: pixels of 1em. `whole`: pixels of 100%. NaN if unreadable. */
 export function pixels(value: string | undefined, em: number, whole: number): number {
   const [, digits, unit = ''] =
     /^(?:calc\(\s*)?([+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}))([a-z%]{0,4})(?:\s*\))?$/.exec(

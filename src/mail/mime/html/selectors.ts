@@ -107,7 +107,7 @@ const attributeOf = ({ attributes }: Attributed, name: string) =>
 const idOf = (element: Attributed) => attributeOf(element, 'id') ?? '';
 const classesOf = (element: Attributed) => (attributeOf(element, 'class') ?? '').split(/\s+/);
 
-/** Returns the keys of an element: the name, the id after `#`, and the classes after points. */
+/** Returns the keys of an element: the name, `#` with the id, and each class after a dot. */
 export function keysOf(element: Attributed): Set<string> {
   const classes = classesOf(element).map((one) => `.${one}`);
   return new Set([element.name, `#${idOf(element)}`, ...classes]);

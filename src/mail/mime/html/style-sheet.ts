@@ -28,7 +28,7 @@ interface Rule {
 const escapes = /\\(?:([\da-f]{1,6})\s?|([^\n]))/g;
 /**
  * Properties that decide whether words are seen. All further properties are dropped, so that an
- * element has few.
+ * element has few declarations.
  */
 const properties = new Set(
   (
@@ -66,7 +66,7 @@ export function readDeclarations(text: string, normal: Declarations, important: 
   }
 }
 
-/** Tells whether a condition of `@media` holds always, never, or on some screens of readers. */
+/** Returns when a condition of `@media` holds: on all usual screens, on some, or on none. */
 function holds(condition: string): 'always' | 'sometimes' | 'never' {
   const answers = condition.split(',').map((query) => {
     const text = query.trim();
@@ -103,7 +103,7 @@ export class StyleSheet {
     return this.#steps > this.#mostSteps || this.#count > mostRules;
   }
 
-  /** True without any rule. */
+  /** True if no rule can apply to an element of the mail. */
   get isEmpty(): boolean {
     return this.#count === 0;
   }

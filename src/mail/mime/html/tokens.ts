@@ -2,7 +2,7 @@
 // comments dropped. Takes linear time.
 import { Tokenizer } from 'htmlparser2';
 
-/** Longest part of the HTML that is searched for hidden words, notes, codes and links. */
+/** Most characters of HTML that are searched for hidden words and for notes to an approver. */
 export const mostCharacters = 256 * 1024;
 const mostAttributes = 100;
 /** Longest attribute value that is kept, so that a picture in a `data:` address takes no memory. */
