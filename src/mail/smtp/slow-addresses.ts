@@ -18,7 +18,10 @@ export class SlowAddresses {
     this.#clock = clock;
   }
 
-  /** Learns from a dialogue that began at `begunAt` and ended with answers or a fault. */
+  /**
+   * Updates the slow addresses after a dialogue that began at `begunAt`. An answer that took longer
+   * than `slowMs` does not clear a slow address.
+   */
   learn(address: string, begunAt: number, isAnswered: boolean): void {
     const now = this.#clock.elapsed();
     if (isAnswered) {

@@ -52,7 +52,9 @@ export interface Transport {
   deliver(job: TransportJob): Promise<Outcome[]>;
   /** Number of open connections, including idle connections. */
   readonly connections: number;
-  /** Changes the limits of open destinations, as `SmtpPool.changeLimits` does. */
+  /**
+   * Changes the limits of open destinations. Undefined leaves the limit of a destination as it is.
+   */
   changeLimits(connectionsOf: (lane: string) => number | undefined): void;
   /** Returns the number of connections above the limit of each lane. */
   surplus(): Record<string, number>;

@@ -29,7 +29,7 @@ export interface HostSecurity {
   verifyCertificate: boolean;
   dane: DaneReference | null;
   label: string;
-  /** Policy of the domain that requires a proof of the host's name. */
+  /** Policy of the domain that requires a proof of the host's name: DANE or MTA-STS; else null. */
   policy: TlsPolicy | null;
   /** Findings that do not prevent delivery, for the attempt history. */
   notes: readonly string[];
@@ -86,7 +86,7 @@ function refuse(text: string): SecurityAnswer {
   return verdict('deferred', 'policy', '4.7.5', text);
 }
 
-/** Looks up TLSA records only if DNSSEC authenticated all answers before (RFC 7672 2.1). */
+/** Looks up TLSA records if DNSSEC authenticated the MX and the address answers (RFC 7672 2.1). */
 async function daneOf(dns: Dns, host: string, { domain, port, isMxAuthenticated }: WaySecurity) {
   if (!isMxAuthenticated) return { kind: 'none' } as const;
   // A host without an address is skipped later: the look-up of addresses repeats this cached
@@ -117,7 +117,7 @@ type Protection = Pick<
 export interface LaneRules {
   /** Returns the rule of a set of mail hosts; null without a rule. */
   ruleFor(hosts: readonly MailHost[]): LaneRule | null;
-  /** Called when the way of a recipient domain was found. */
+  /** Called when the mail hosts of a recipient domain were found. */
   learn(domain: string, lane: string, hosts: readonly MailHost[]): void;
 }
 
@@ -146,8 +146,8 @@ interface WaySources {
 }
 
 /**
- * Requirements for a server that the configuration names: none by name, because `protectionAt`
- * decides by address.
+ * Security for a server that the configuration names. No host name has requirements, because
+ * `protectionAt` decides by address.
  */
 const noDemands: SecurityAnswer = {
   security: {
@@ -200,7 +200,7 @@ async function directWay(route: DirectRoute, sources: WaySources): Promise<Way |
   };
 }
 
-/** Returns the same lane for all domains with the same MX hosts. */
+/** Returns the name of a lane. All domains with the same MX hosts get the same lane. */
 function laneOf(hosts: readonly MailHost[], port: number): string {
   const names = hosts.map(({ name }) => name).sort();
   return `mx ${names.join(' ')} ${port}`;
@@ -223,9 +223,9 @@ function relayWay(route: RelayRoute, { dns, random, limits }: WaySources): Way {
 }
 
 /**
- * Returns the protection of a connection to a relay. Across the Internet, credentials and required
- * TLS need a proven certificate. On our own network (loopback, private addresses) they do not,
- * because most certificates there are self-signed.
+ * Returns the protection of a connection to a relay. Across the Internet, credentials, implicit TLS
+ * and required TLS need a proven certificate. On our own network (loopback, private addresses) they
+ * do not, because most certificates there are self-signed.
  */
 function protectRelay(route: RelayRoute, auth: Credentials | null, address: string): Protection {
   const isPublic = isPublicAddress(address);

@@ -1,5 +1,5 @@
-// SQL on `deliveries` for claims: the next work, turns, places in a lane, leases. The states are at
-// the head of queries.ts.
+// SQL on `deliveries` for claims: due and ready deliveries, turns, waits for a lane, leases. The
+// states are at the head of queries.ts.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -8,7 +8,7 @@ import type { WaitReason } from './status.ts';
 
 const own = ownTables<DeliveryTables>();
 
-/** Locks the rows of all claims, or of the claims of a worker, in the order of their ids. */
+/** Locks the claimed rows of a worker, or with null of all workers, in the order of ids. */
 export async function lockClaims(db: Db, worker: string | null): Promise<void> {
   if (engineOf(db) === 'sqlite') return;
   await tables<DeliveryTables>(db)
@@ -20,10 +20,7 @@ export async function lockClaims(db: Db, worker: string | null): Promise<void> {
     .execute();
 }
 
-/**
- * Returns the earliest turn of a delivery that waits for a claim, or null. Reads a single index
- * entry.
- */
+/** Returns the earliest turn of a ready delivery, or null. Reads a single index entry. */
 export const firstTurn = own.first(
   (db) =>
     db
@@ -35,7 +32,7 @@ export const firstTurn = own.first(
   (row) => row?.turn ?? null,
 );
 
-/** Returns the `limit` deliveries at the end of the queue, by their turns. */
+/** Returns up to `limit` ready deliveries with the latest turns, the latest first. */
 export const lastTurns = own.all((db, limit: number) =>
   db
     .selectFrom('deliveries')
@@ -70,7 +67,7 @@ export const findDue = own.all((db, now: number, limit: number) => {
   return engineOf(db) === 'postgres' ? due.forUpdate().skipLocked() : due;
 });
 
-/** Finds deliveries that wait for this lane, in the order in which they were postponed. */
+/** Finds deliveries that wait for this lane, the earliest `due_at` first. */
 export const findInLane = own.all((db, lane: string, limit: number) => {
   const waiting = db
     .selectFrom('deliveries')
@@ -83,7 +80,7 @@ export const findInLane = own.all((db, lane: string, limit: number) => {
 
 const selectLanesBetween = own.all(
   (db, after: string, before: string) => {
-    // PostgreSQL sorts by bytes too, as SQLite does by default.
+    // Compares by bytes on PostgreSQL too, as SQLite does by default.
     const lane = engineOf(db) === 'postgres' ? sql`lane collate "C"` : sql`lane`;
     return db
       .selectFrom('deliveries')
@@ -115,7 +112,7 @@ export const findReady = own.all((db, limit: number) => {
   return engineOf(db) === 'postgres' ? ready.forUpdate().skipLocked() : ready;
 });
 
-/** Makes the delivery ready, with a turn. */
+/** Gives the delivery a turn, and ends the claim or the wait for a lane. */
 export const makeReady = own.run((db, id: string, turn: number) =>
   db
     .updateTable('deliveries')
@@ -187,8 +184,8 @@ export async function renewLeases(
 }
 
 /**
- * Releases claims, so that they are due now: at SIGTERM the claims of this daemon, at the start the
- * claims of a crashed daemon.
+ * Releases the claims of a worker, or with null of all workers, so that they are due now. Runs at
+ * SIGTERM and, after a crash, at the start. Returns the number of released claims.
  */
 export async function releaseClaims(db: Db, worker: string | null, now: number): Promise<number> {
   await lockClaims(db, worker);

@@ -1,17 +1,17 @@
-// SQL on `deliveries` after the clock was set back. Times that the clock set before move to the
-// present, so that no delivery waits for a distant time.
+// SQL on `deliveries` after the clock was set back. Times recorded before that lie in the future.
+// They move to the present, so that no delivery waits for a distant time.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { lockClaims } from './claim-queries.ts';
 import { type DeliveryTables, lockDeliveries } from './queries.ts';
 
-/** The present, and the latest time that still counts as present. */
+/** The present, and the latest time that still counts as present; ms since 1970. */
 export interface Moment {
   now: number;
   latest: number;
 }
 
-/** Time of the last change to an entry; the wait counts from there. */
+/** Time of the last attempt, else of queueing or creation. The wait of an entry began then. */
 const touchedAt = sql<number>`coalesce(last_attempt_at, queued_at, created_at)`;
 
 function fromFuture(db: Db, { now, latest }: Moment) {
@@ -23,7 +23,8 @@ function fromFuture(db: Db, { now, latest }: Moment) {
   return tables<DeliveryTables>(db)
     .updateTable('deliveries')
     .set({
-      // Keeps a `due_at` before `touchedAt`: the clock set it after its jump, as for a lease.
+      // Keeps a `due_at` before `touchedAt`: it was set after the clock was set back, as for a
+      // lease.
       due_at: sql<number>`case when due_at < ${touchedAt} then due_at else due_at - ${early} end`,
       expires_at: sql<number>`expires_at - ${early}`,
       last_attempt_at: atMost('last_attempt_at'),
@@ -38,8 +39,8 @@ function fromFuture(db: Db, { now, latest }: Moment) {
 }
 
 /**
- * Shifts the given entries that were last changed after `latest`, as if they had been changed
- * now. Returns how many.
+ * Shifts the times of the given entries that were last changed after `latest`, as if they had been
+ * changed now. Returns the number of shifted entries.
  */
 export async function bringToPresent(
   db: Db,
@@ -53,7 +54,7 @@ export async function bringToPresent(
   return Number(numUpdatedRows);
 }
 
-/** Shifts all claimed entries in the same way, so that leases end in time. */
+/** Shifts claimed entries as `bringToPresent` does, so that leases end in time. */
 export async function bringClaimsToPresent(db: Db, moment: Moment): Promise<number> {
   await lockClaims(db, null);
   const { numUpdatedRows } = await fromFuture(db, moment)
@@ -62,7 +63,10 @@ export async function bringClaimsToPresent(db: Db, moment: Moment): Promise<numb
   return Number(numUpdatedRows);
 }
 
-/** Shifts up to `limit` entries that a relay has accepted and not confirmed, in the same way. */
+/**
+ * Sets `sent_at` to now for up to `limit` unconfirmed deliveries that a relay accepted after
+ * `latest`. Returns the number of changed deliveries.
+ */
 export async function bringSentToPresent(
   db: Db,
   { now, latest }: Moment,

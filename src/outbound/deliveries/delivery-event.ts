@@ -8,8 +8,8 @@ import type { MessageStatus } from './status.ts';
 type Told = Pick<DeliveryRow, 'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'email'>;
 
 /**
- * Builds a step. `status` is the status of the message after the step; `timestamp` is in ms since
- * 1970.
+ * Builds a timeline step. `status` is the status of the message after the step; `timestamp` is in
+ * ms since 1970.
  */
 export function deliveryEvent(
   row: Told,

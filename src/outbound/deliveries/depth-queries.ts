@@ -18,7 +18,7 @@ export interface WaitingRow {
   since: number;
 }
 
-/** Start of a page: after the first `skip` entries at `at`. */
+/** Start of a page: the entries from `at` on, without the first `skip` of them. */
 export interface PageStart {
   at: number;
   skip: number;
@@ -46,7 +46,7 @@ export function selectWaitingFrom(
       .$if(half === 'due', (q) => q.where('turn', 'is', null))
       .$if(start !== null, (q) => q.where(order, '>=', start?.at ?? 0))
       .orderBy(order)
-      // Part of the SQL text: for an unknown limit PostgreSQL plans a tenth of the table.
+      // The limit is SQL text: for an unknown limit PostgreSQL plans for a tenth of the table.
       .limit(sql.lit(limit))
       .offset(sql.lit(start?.skip ?? 0))
       .execute()

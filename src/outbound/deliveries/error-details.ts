@@ -16,7 +16,7 @@ export interface RefusalFacts {
   senderDomain: string;
 }
 
-/** Returns the JSON of `errorDetails`. */
+/** Returns the JSON of `errorDetails`, with cause and remedy if the reply reveals the cause. */
 export function errorDetailsOf(facts: RefusalFacts): string | null {
   const { errorCode, reply, mx, address, refusedAddress, senderDomain } = facts;
   const known = findCause(reply, errorCode);

@@ -26,9 +26,9 @@ const own = ownTables<HoldTables>();
 export const holdIdsEnding = own.idsEnding('queue_holds');
 
 /**
- * Returns the holds in force. Hot: every claim reads them. On PostgreSQL it locks them until the
- * transaction ends. A release waits for that end, so that it finds every delivery that this
- * transaction set aside.
+ * Returns the holds in force. Hot: every claim reads them. On PostgreSQL the rows stay locked until
+ * the transaction ends. A release waits for these locks, so it finds every delivery that this
+ * transaction held.
  */
 export const lockActiveHolds = own.all((db) => {
   const active = db.selectFrom('queue_holds').selectAll().where('released_at', 'is', null);
@@ -57,7 +57,7 @@ export async function insertHold(db: Db, row: HoldRow): Promise<void> {
     .execute();
 }
 
-/** Marks the hold as released. */
+/** Marks the hold as released. The row stays until all held deliveries have turns again. */
 export async function markReleased(db: Db, id: string, now: number): Promise<void> {
   await tables<HoldTables>(db)
     .updateTable('queue_holds')

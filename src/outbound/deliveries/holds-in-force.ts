@@ -1,5 +1,5 @@
-// The holds of the operator in force, and the hold on a delivery. Holds and releases:
-// src/outbound/queue/desk/holds.ts.
+// Reads the holds of the operator, and finds the hold on a delivery. Holds are created and released
+// in src/outbound/queue/desk/holds.ts.
 import { serviceOrganizationId } from '../../platform/runtime/ids.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
@@ -34,12 +34,12 @@ export async function readHolds(trx: Db): Promise<Holds> {
   return holdsOver(await lockActiveHolds(trx));
 }
 
-/** The holds for mail that does not wait. */
+/** No holds, for mail that does not wait. */
 export const noHolds: Holds = { of: () => null };
 
 /**
- * Reads the holds at this moment, without a lock, if any of the deliveries waits. There are at most
- * a thousand (queue/desk/holds.ts).
+ * Reads the holds in force without a lock; `noHolds` if none of the deliveries waits. At most a
+ * thousand holds exist (src/outbound/queue/desk/holds.ts).
  */
 export async function findHolds(
   db: Db,

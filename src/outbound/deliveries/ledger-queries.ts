@@ -1,5 +1,5 @@
-// SQL of rehearsals (src/service/rehearsal): the fate of each recipient, and the reasons for which
-// mail waits. They read a whole store, so no request may call them.
+// SQL of rehearsals (src/service/rehearsal): the status of each recipient, and the reasons for
+// which mail waits. The queries read a whole store, so no request may call them.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import type { DeliveryRow, DeliveryTables } from './queries.ts';
@@ -20,8 +20,8 @@ export type LedgerRow = Pick<
 >;
 
 /**
- * Returns the recipients with an id after `after` that were accepted or ended since `from`, or
- * still wait.
+ * Returns deliveries with an id after `after`, in the order of ids: accepted or ended since `from`,
+ * or not ended.
  */
 export function selectLedger(
   db: Db,
@@ -45,12 +45,15 @@ export function selectLedger(
 }
 
 export interface HeldBack {
-  /** First word of the lane: the kind of a stop. */
+  /** First word of the lane's name, such as `held`. */
   kind: string;
   until: number | null;
 }
 
-/** Returns the stops that hold back queued mail, each with the latest end. Only for SQLite. */
+/**
+ * Returns the kinds of lanes in which deliveries wait, each with the latest due time. Only for
+ * SQLite.
+ */
 export function selectHeldBack(db: Db): Promise<HeldBack[]> {
   const kind = sql<string>`substr(lane, 1, instr(lane, ' ') - 1)`;
   return tables<DeliveryTables>(db)
@@ -63,7 +66,7 @@ export function selectHeldBack(db: Db): Promise<HeldBack[]> {
     .execute();
 }
 
-/** Returns the scheduled deliveries that leave last, with their messages. */
+/** Returns the scheduled deliveries with the latest due times, the latest first. */
 export function selectScheduledLast(
   db: Db,
   limit: number,

@@ -95,12 +95,10 @@ const engagedColumns = [
   'created_at',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
-/**
- * Columns that opens and clicks need. Reading the remaining twenty columns would double their cost.
- */
+/** Columns that opens and clicks need. Reading all columns would double the cost. */
 export type EngagedDelivery = Pick<DeliveryRow, (typeof engagedColumns)[number]>;
 
-/** Finds deliveries in no order. Hot. */
+/** Finds deliveries by id, in no particular order. Hot. */
 export const findEngagedDeliveries = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('deliveries')
@@ -147,7 +145,7 @@ const selectHistories = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Limit for the errors and attempts in a list: the histories of 100 messages may have 550 MB. */
+/** Most bytes of errors and attempts in a list: the histories of 100 messages may have 550 MB. */
 const mostHistoryBytes = 6_291_456;
 const noHistory: History = { error_message: null, error_details: null, attempts: null };
 
@@ -194,7 +192,7 @@ export const findDeliveryStatuses = own.all((db, messageIds: readonly string[]) 
     .where('message_id', ...isOneOf(db, messageIds)),
 );
 
-/** Reads the last transactions of all deliveries of a message. */
+/** Reads the name of the last SMTP transaction of each delivery of a message. */
 export const findTransactions = own.all((db, messageId: string) =>
   db.selectFrom('deliveries').select(['id', 'transaction_id']).where('message_id', '=', messageId),
 );
@@ -260,7 +258,10 @@ export const setAttempts = own.run((db, id: string, attempts: string) =>
   db.updateTable('deliveries').set({ attempts }).where('id', '=', id),
 );
 
-/** Relay mode: marks mail sent before `sentBefore` without a bounce as delivered. */
+/**
+ * Marks deliveries that a relay accepted up to `sentBefore` as delivered, as no bounce has come.
+ * Returns the changed rows, at most `limit`.
+ */
 export async function confirmSent(
   db: Db,
   sentBefore: number,
@@ -288,7 +289,7 @@ export async function confirmSent(
     .execute();
 }
 
-/** Returns the time of the oldest unconfirmed `sent`, or null. */
+/** Returns the earliest `sent_at` of the deliveries with the status `sent`, or null. */
 export const oldestSentAt = own.first(
   (db) =>
     db
@@ -302,7 +303,7 @@ export const oldestSentAt = own.first(
   (row) => row?.sent_at ?? null,
 );
 
-/** Returns the time of the newest unconfirmed `sent`, or null. */
+/** Returns the latest `sent_at` of the deliveries with the status `sent`, or null. */
 export const lastSentAt = own.first(
   (db) =>
     db
@@ -347,7 +348,7 @@ export type LateChange = Partial<
   >
 > & { status: MessageStatus; updated_at: number };
 
-/** Changes a delivery if `from` includes the status. Returns the row after the change. */
+/** Changes a delivery if `from` includes the status. Returns the changed row, or undefined. */
 export async function moveDelivery(
   db: Db,
   id: string,
@@ -364,8 +365,8 @@ export async function moveDelivery(
 }
 
 /**
- * End of the queued mail to persons in a restored or copied store: the links are void. Invitations
- * still work, and leave.
+ * SQL that deletes mail of the service that has not ended, in a restored or copied store: the links
+ * in it are void. Invitations stay in the queue, because their links still work.
  */
 export const mailToPersonsOfRestored = {
   table: 'deliveries',

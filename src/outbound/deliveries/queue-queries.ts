@@ -28,7 +28,7 @@ export interface QueueFilter {
  */
 export type QueueHalf = 'ready' | 'due';
 
-/** Part of a half: a state, or all of it. */
+/** Part of a half: the entries of a state, or with null all entries. */
 export interface QueuePart {
   half: QueueHalf;
   state: QueueState | null;
@@ -66,7 +66,7 @@ function partOf(db: Db, { half, state, heldStops }: QueuePart, filter: QueueFilt
     );
 }
 
-/** Returns a range of a part, next to be attempted first. */
+/** Returns a range of the entries in a part, the next attempt first. */
 export function selectQueue(
   db: Db,
   part: QueuePart,
@@ -105,7 +105,7 @@ export function findNamedDeliveries(db: Db, id: string): Promise<DeliveryRow[]> 
 /** Number of entries by state. */
 export type QueueCounts = Record<QueueState, number>;
 
-/** Counts from index entries alone, each state up to `most`. */
+/** Counts the entries of each state, each up to `most`. Reads index entries only. */
 export async function countStates(
   db: Db,
   heldStops: readonly string[],
@@ -223,13 +223,15 @@ export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<Walk
     )
     .orderBy(order)
     .orderBy('id')
-    // Part of the SQL text: for an unknown limit PostgreSQL plans a tenth of the table.
+    // The limit is SQL text: for an unknown limit PostgreSQL plans for a tenth of the table.
     .limit(sql.lit(limit))
     .execute();
   return rows.map((row) => ({ ...row, at: row.at ?? 0 }));
 }
 
-/** Returns the last turn or time of a half, or null if it is empty. Reads a single index entry. */
+/**
+ * Returns the last turn or due time of a half, or null if the half is empty. Reads an index entry.
+ */
 export async function lastOf(db: Db, half: QueueHalf): Promise<number | null> {
   const order = half === 'ready' ? 'turn' : 'due_at';
   const row = await entriesOf(db, half)

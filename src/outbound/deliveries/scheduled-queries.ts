@@ -42,7 +42,7 @@ export interface PutOff {
   waitReason: WaitReason | null;
 }
 
-/** Makes the scheduled delivery wait longer. */
+/** Makes the scheduled delivery wait until `dueAt`, in a lane if it is given. */
 export const putOffScheduled = own.run((db, putOff: PutOff) =>
   db
     .updateTable('deliveries')
@@ -75,7 +75,7 @@ export const enqueueScheduled = own.run((db, departure: Departure) =>
     .where('status', '=', 'scheduled'),
 );
 
-/** Makes the checks of a scheduled delivery run now, after the wait in the lane has ended. */
+/** Takes a scheduled delivery out of the lane, so that the checks before sending run again now. */
 export const askScheduledNow = own.run((db, id: string, now: number) =>
   db
     .updateTable('deliveries')

@@ -22,7 +22,7 @@ export const findUnreached = own.all((db, { after, before, limit }: UnreachedRan
     .selectFrom('deliveries')
     .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
     .select(['status', 'campaign_run_id', 'attempts', 'attempt_count', 'early_attempts'])
-    // Part of the SQL text, in the words of the predicate of the index `deliveries_unreached`.
+    // Repeats the predicate of the index `deliveries_unreached` as SQL text.
     .where(sql<SqlBool>`error_code = 'connection' and wait_reason = 'retry'`)
     .where('due_at', 'is not', null)
     .where('id', '>', after)

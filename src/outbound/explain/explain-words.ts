@@ -131,7 +131,7 @@ const resumeRun: Help = { purpose: 'To resume the run', command: 'svc campaigns 
 /** A held run continues only with a note about the review. */
 const resumeHeldRun: Help = { ...resumeRun, command: `${resumeRun.command} --note reviewed` };
 
-/** Words for mail of a stopped run, by the status of the run or the reason of the hold. */
+/** Words for mail of a stopped run, by the reason of the stop, or else the status of the run. */
 export const runWords: Readonly<Record<'paused' | RunHoldReason, WaitWords>> = {
   paused: {
     because: 'Its campaign run {run} is paused.',

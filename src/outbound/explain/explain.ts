@@ -132,7 +132,7 @@ async function explainDelivery(
   };
 }
 
-/** Finds the run that keeps a delivery back. */
+/** Returns the campaign run for which a delivery waits, or null. */
 async function findStoppedRun(
   db: Db,
   { wait_reason, campaign_run_id: runId }: DeliveryRow,
@@ -239,7 +239,7 @@ interface Plan {
   help: Help | null;
 }
 
-/** Returns the templates of the next step. */
+/** Returns the templates for the reason of the wait, the next step, and the command that helps. */
 function planOf(row: DeliveryRow, hold: HoldRow | null, run: RunState | null): Plan {
   const done: Plan = { because: null, next: null, help: null };
   if (row.due_at === null) {
@@ -319,7 +319,7 @@ function fill(words: string, known: Facts): string {
   return words.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => known[name]);
 }
 
-/** Commands on the queue and on organizations serve all organizations. */
+/** Commands that serve all organizations, and so need no `--org`. */
 const ofAllOrganizations = /^svc (?:queue|orgs) /;
 
 /**

@@ -12,7 +12,10 @@ export function captorOf({ metadata }: Pick<Fate, 'metadata'>): string | undefin
   return metadata?.captured.by;
 }
 
-/** Returns the metadata of a delivery with these attempts, oldest first. */
+/**
+ * Returns the metadata of a delivery: the configuration key that captured the last attempt, or
+ * null. `attempts` are oldest first.
+ */
 export function metadataOf(attempts: readonly Attempt[]): Fate['metadata'] {
   const by = attempts.at(-1)?.capturedBy;
   return by === undefined ? null : { captured: { by } };
@@ -27,14 +30,16 @@ export function shownStatus(delivery: Fate): string {
   return delivery.status === 'delivered' && captorOf(delivery) ? 'captured' : delivery.status;
 }
 
-/** Returns the status that all deliveries have, `partly` if some have it; null if none has it. */
+/** Returns `status` if all deliveries show it, `partly …` if only some do, else null. */
 function wholeOrPart(deliveries: readonly Fate[], status: 'captured' | 'held'): string | null {
   const { length } = deliveries.filter((one) => shownStatus(one) === status);
   if (length === 0) return null;
   return length === deliveries.length ? status : `partly ${status}`;
 }
 
-/** Returns the status of a message to show; `partly captured` if some of the mail left. */
+/**
+ * Returns the status of a message to show, such as `held`, or `partly captured` if some mail left.
+ */
 export function shownStatusOfAll(status: Message['status'], deliveries: readonly Fate[]): string {
   const captured = status === 'delivered' ? wholeOrPart(deliveries, 'captured') : null;
   return wholeOrPart(deliveries, 'held') ?? captured ?? status;

@@ -141,7 +141,9 @@ function statusThen(one: Delivery, at: number, scheduledFor: string | null): Mes
   return isUpTo(scheduledFor, at) ? 'queued' : 'scheduled';
 }
 
-/** Returns the steps that a delivery of this status lacks, even if their times are equal. */
+/**
+ * Returns the time fields that are null in a delivery of this status, even if steps share a time.
+ */
 function aheadOf(status: MessageStatus): (keyof Delivery)[] {
   if (status === 'sent') return ['deliveredAt', 'readAt', 'failedAt', 'terminalAt'];
   if (status === 'delivered') return ['readAt', 'failedAt'];

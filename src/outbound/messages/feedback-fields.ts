@@ -24,8 +24,8 @@ export function feedbackField(
 
 /**
  * Returns the identifier of the list to which a campaign writes, at the domain of the author: the
- * unsubscribe group, or else all campaigns of the organization. So it is the same for each run.
- * Null if it would be too long.
+ * unsubscribe group, or else all campaigns of the organization. All runs of a campaign have the
+ * same identifier. Null if it would be too long.
  */
 function listIdOf(
   {
@@ -39,8 +39,8 @@ function listIdOf(
 }
 
 /**
- * Returns the headers of a message with `Feedback-ID` and, for a campaign, `List-Id`. Given fields
- * stay.
+ * Returns the headers of a message with `Feedback-ID` and, for a campaign, `List-Id`. Fields that
+ * the headers already have stay unchanged.
  */
 export function withFeedbackFields(
   message: Pick<MessageRow, 'organization_id' | 'campaign_run_id' | 'from_email'>,

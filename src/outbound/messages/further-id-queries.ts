@@ -1,4 +1,4 @@
-// All SQL on `further_message_ids`: Message-IDs by which a relay replaced those of our messages.
+// All SQL on `further_message_ids`: Message-IDs that a relay put in the place of our Message-IDs.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -22,7 +22,7 @@ export const findFurtherIds = own.all((db, halves: readonly string[]) =>
     .where('left_half', ...isOneOf(db, halves)),
 );
 
-/** Stores further ids. The caller holds their messages. */
+/** Stores further ids. The caller has locked their messages. */
 export async function insertFurtherIds(trx: Db, rows: readonly FurtherIdRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tables<IdTables>(trx)

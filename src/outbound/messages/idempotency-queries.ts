@@ -66,7 +66,10 @@ export function findIdempotencyKeys(
     .execute();
 }
 
-/** Deletes up to `limit` keys from before `before`. The limit keeps transactions short. */
+/**
+ * Deletes up to `limit` keys created before `before`, and returns their number. The limit keeps
+ * transactions short.
+ */
 export async function deleteIdempotencyKeysBefore(
   db: Db,
   before: number,
@@ -93,7 +96,9 @@ export async function deleteIdempotencyKeysBefore(
 
 type Response = Omit<IdempotencyRow, 'fingerprint' | 'created_at'>;
 
-/** Stores the answer of a stored key, and the message id if the request created a message. */
+/**
+ * Stores the answer to the request of a key, and the id of the message that the request created.
+ */
 export const setKeptResponse = own.run((db, made: Response) =>
   db
     .updateTable('idempotency_claims')
@@ -158,7 +163,7 @@ export const findClaim = own.first((db, organizationId: string, key: string) =>
 /** The key of a request in progress, with the holder. */
 type Held = Pick<ClaimRow, 'organization_id' | 'claim_key'> & { holder: string };
 
-/** Gives a key to another request if the lease ended by `ended` without an effect. */
+/** Gives a key to a new request if the lease ended by `ended` without an effect; else returns 0. */
 export const takeOverClaim = own.change(
   (db, claim: Held & Pick<ClaimRow, 'fingerprint' | 'lease_until' | 'created_at'>, ended: number) =>
     db
@@ -175,7 +180,7 @@ export const takeOverClaim = own.change(
       .where('took_effect', 'is', null),
 );
 
-/** Shortens leases that a clock set too far in the future. */
+/** Ends leases that are dated after `latest`, because a clock ran ahead. */
 export const bringClaimsToPresent = own.toPresent('idempotency_claims', 'lease_until');
 
 export const renewClaim = own.run((db, held: Held, leaseUntil: number) =>
@@ -199,7 +204,7 @@ export const markClaim = own.change((db, held: Held) =>
 
 type Answered = Held & Pick<ClaimRow, 'fingerprint' | 'message_id' | 'response'>;
 
-/** Stores the answer of the holder. */
+/** Stores the answer of the holder, and ends the lease. */
 export const answerClaim = own.run((db, answered: Answered) =>
   db
     .updateTable('idempotency_claims')

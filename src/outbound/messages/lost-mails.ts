@@ -1,5 +1,4 @@
-// Mails that the service itself wrote and that reached nobody. Resources that wait for an answer to
-// such a mail need them.
+// Finds mail that reached nobody, for resources that wait for the answer to a mail of the service.
 import type { Db } from '../../platform/store/db.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { findMessageStatuses } from './queries.ts';

@@ -16,14 +16,14 @@ function textOfStart(html: string, most: number): string {
   return html.length > most ? `${text}\n${rest}\n` : text;
 }
 
-/** Returns the text of HTML at once, from the first 32 KB. */
+/** Returns the text of the first 32 K characters of HTML, converted on the main thread. */
 export function textAtOnce(html: string): string {
   return textOfStart(html, longestAtOnce);
 }
 
 /**
- * Returns the text of HTML for an organization: from the first 2 MB, or from the first 32 KB if the
- * worker takes too long.
+ * Returns the text of HTML for an organization: from the first 2 M characters, or from the first 32
+ * K if the worker fails or takes too long.
  * @throws CapacityError if the parse worker is full
  */
 async function textInWorker(app: App, organizationId: string, html: string): Promise<string> {

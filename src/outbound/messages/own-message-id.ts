@@ -47,7 +47,7 @@ export async function furtherIdsIn(db: Db, headers: readonly string[]): Promise<
   return new Map(rows.map(({ left_half, message_id }) => [left_half, message_id]));
 }
 
-/** Returns the message of ours that a Message-ID names, itself or as a further id. */
+/** Returns the id of our message that a Message-ID names, directly or as a further id, or null. */
 export function namedMessage(header: string | null, further: FurtherIds): string | null {
   if (header === null) return null;
   return messageIdOf(header) ?? further.get(leftHalfOf(header)) ?? null;

@@ -1,5 +1,5 @@
 // Turns rows into the objects of the API. Pure: the accept path builds its 201 answer from the rows
-// that it is about to insert, so that both answers are the same by construction.
+// that it is about to insert, so that later reads give the same answer by construction.
 
 import type { EventRow } from '../../history/events/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';

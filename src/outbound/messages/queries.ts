@@ -1,7 +1,7 @@
 // All SQL on `messages` and `recipients` except lists (list-queries.ts) and retention
 // (retention-queries.ts). Contents and blobs are in content-queries.ts, deliveries in
 // src/outbound/deliveries/queries.ts. Rows only, no decisions. Each statement that inserts or
-// deletes messages, or changes their status, also records that for the message counts.
+// deletes messages, or changes their status, also updates the message counts.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { deleteBlobs } from '../../core/blobs/queries.ts';
 import { countLost } from '../../people/conversations/queries.ts';
@@ -39,7 +39,7 @@ export class MessageRow {
   track_opens!: number;
   track_clicks!: number;
   scheduled_for!: number | null;
-  /** Key that scheduled the message. Null for the operator. */
+  /** Id of the API key that scheduled the message; null for the operator and unscheduled mail. */
   scheduling_key_id!: string | null;
   inbound_envelope!: string | null;
   /** JSON (StoredOrigin). Null for received mail. */
@@ -92,12 +92,12 @@ const shareRows = own.run((db, ids: readonly string[]) =>
     .forKeyShare(),
 );
 
-/** Locks the rows against deletion only. */
+/** Locks messages against deletion only. PostgreSQL only: SQLite has a single writer. */
 export async function shareMessages(db: Db, ids: readonly string[]): Promise<void> {
   if (engineOf(db) === 'postgres') await shareRows(db, ids);
 }
 
-/** Locks the rows. Call it after locking their deliveries, once per transaction. */
+/** Locks messages. Call it after locking their deliveries, once per transaction. */
 export const lockMessages = own.lockerOf('messages');
 
 export const findMessageRows = own.all((db, ids: readonly string[]) =>
@@ -188,7 +188,7 @@ const countedColumns = [
 /** Columns by which a message is counted. */
 export type CountedMessageRow = Pick<MessageRow, (typeof countedColumns)[number]>;
 
-/** Finds the columns by which messages are counted. Hot: every end of an attempt asks. */
+/** Finds the columns by which messages are counted. Hot: runs at every end of an attempt. */
 export const findCountedMessages = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')
@@ -224,7 +224,7 @@ export const findTrackedMessages = own.all((db, ids: readonly string[]) =>
     .where((where) => where(where('track_opens', '+', where.ref('track_clicks')), '>', sql.lit(0))),
 );
 
-/** Finds the recipients of these messages, in the order of each message. */
+/** Finds the recipients of these messages, by their position in the message. */
 export const findRecipients = own.all((db, messageIds: readonly string[]) =>
   db
     .selectFrom('recipients')
@@ -252,7 +252,10 @@ const setStatus = own.run((db, ids: readonly string[], status: MessageStatus, at
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Sets a status on PostgreSQL. The rows are locked as they are read, in the order of their ids. */
+/**
+ * Sets a status on PostgreSQL, and locks the rows in the order of ids. Returns the number of
+ * messages by day and previous status.
+ */
 const setStatusOfLocked = own.all((db, ids: readonly string[], status: MessageStatus, at: number) =>
   db
     .with('before', (q) =>
@@ -368,7 +371,7 @@ export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean
   return true;
 }
 
-/** Returns the oldest ids of messages received in a mailbox or sent from it. */
+/** Returns up to `limit` ids of messages received in a mailbox or sent from it, oldest first. */
 export async function findMailboxMessages(
   db: Db,
   mailboxId: string,

@@ -1,5 +1,5 @@
-// The status of a message, computed from its deliveries. A change of a delivery locks both, and
-// computes that status again.
+// The status of a message, computed from its deliveries. A change of a delivery locks the delivery
+// and the message, and computes the status again.
 
 import type { Db } from '../../platform/store/db.ts';
 import { findDeliveryStatuses, lockDeliveries } from '../deliveries/queries.ts';

@@ -255,7 +255,7 @@ const eventOfMessage = z
   })
   .meta({ description: 'An event of a message, with its recipient and further details' });
 
-/** Details of a message event. */
+/** Data of a message event: the message as it was then, or the id of a deleted message. */
 export const messageEventData = z
   .union([
     message.extend({ event: eventOfMessage }).meta({

@@ -85,8 +85,9 @@ async function nameConversations(trx: Db, sends: readonly Naming[]): Promise<Set
 const kinds = ['to', 'cc', 'bcc'] as const;
 
 /**
- * Fills in first email and name of recipients that a contact id names. Needs a query for each
- * organization of the batch, and no query if no send names a contact.
+ * Fills in the email, and the name if it is not given, of recipients that a contact id names.
+ * Returns the sends to refuse, with the error. Needs a query for each organization of the batch,
+ * and no query if no send names a contact.
  */
 async function nameContacts(
   trx: Db,

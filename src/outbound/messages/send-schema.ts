@@ -276,7 +276,7 @@ const tooManyRecipients = `at most ${mostRecipients} recipients over to, cc and 
 const recipients = <List extends z.ZodArray>(list: List) =>
   list.max(mostRecipients, tooManyRecipients);
 
-/** Valid with any default sender, as the recipient is a mailbox of this service. */
+/** Example that is valid with any default sender: the recipient is a mailbox of this service. */
 const sendExample = {
   channel: 'email',
   to: [{ email: 'inbox@sandbox.test' }],

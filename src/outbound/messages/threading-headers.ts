@@ -51,7 +51,10 @@ export function statedThreading(headers: Readonly<Record<string, string>> = {}):
   };
 }
 
-/** Returns the message of ours that the fields answer: the nearest id with a message id in it. */
+/**
+ * Returns the id of our message that the fields answer, or null. Reads In-Reply-To first, then
+ * References from the end.
+ */
 export function statedParent(headers: Readonly<Record<string, string>> | undefined): string | null {
   if (headers === undefined) return null;
   const { inReplyTo, references } = statedThreading(headers);

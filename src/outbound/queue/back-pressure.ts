@@ -46,9 +46,9 @@ export class BackPressure {
   }
 
   /**
-   * Returns how many deliveries to claim, with `load` in flight. `quickRoom` is the free room of
-   * the lane that all mail uses, if there is a single lane. Returns 0 until a claim is worth a
-   * transaction.
+   * Returns how many deliveries to claim, with `load` in flight. `quickRoom` is the number of free
+   * places in the lane that all mail uses, if there is a single lane. Returns 0 until a claim is
+   * worth a transaction.
    */
   claimable(load: number, quickRoom: number | undefined): number {
     const free = mostInFlight - load;

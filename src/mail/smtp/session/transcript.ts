@@ -2,7 +2,7 @@
 // the message and credentials.
 import { printable, type SmtpReply } from './reply.ts';
 
-/** Limit in characters. A longer transcript ends with a line that it was cut. */
+/** Most characters of a transcript. A longer transcript is cut, and ends with the line `(cut)`. */
 const maxLength = 4_000;
 const maxLineLength = 500;
 /** Shorter secrets are not hidden: hiding them would garble ordinary words and protect nothing. */
@@ -66,7 +66,9 @@ export function serverLines(transcript: string): string {
   return transcript.replaceAll(/^C: .*\n/gm, '');
 }
 
-/** Joins the transcripts of all hosts of an attempt, within the same limit. */
+/**
+ * Joins the transcripts of all hosts of an attempt, and cuts the text at `maxLength` characters.
+ */
 export function joinTranscripts(parts: readonly string[]): string {
   const text = parts.join('');
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}\n${cutMark}`;

@@ -91,7 +91,7 @@ export const keepContents = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
-/** Sums HTML and text by organization. Reads the whole table. */
+/** Counts the contents, and sums the bytes of HTML and text, by organization. Reads all rows. */
 export const sumContents = own.all((db) =>
   db
     .selectFrom('contents')

@@ -8,7 +8,7 @@ import { findFoundHtmlStarts } from './projection-queries.ts';
 const atOnce = 20;
 
 /**
- * Selects the messages with hidden text in the HTML from these messages of the caller.
+ * Selects from these messages of the caller the messages with hidden text in the HTML.
  * @throws CapacityError if the parse worker is full
  */
 export async function hiddenAmong(

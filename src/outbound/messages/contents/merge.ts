@@ -1,7 +1,7 @@
 // Contents that are filled for each message. All messages of a campaign run share a compiled
 // content, and each message stores the values of the contact. Every attempt, download, preview and
-// click fills the content again; the same values always give the same bytes. The worker of
-// templates fills, not the carrier: a fill beyond the deadline ends its thread, and the carrier's
+// click fills the content again; the same values always give the same bytes. The template worker
+// fills the content, not the carrier: a fill beyond the deadline ends its thread, and the carrier's
 // thread holds connections.
 import type { BrandValues, CompiledTemplate, Filled } from '../../../content/rendering/compiled.ts';
 import { fillTemplate } from '../../../content/rendering/fill.ts';
@@ -19,7 +19,7 @@ import { viewUrl } from './storage-urls.ts';
 
 const mostKept = { contents: 1_000, bytes: 32 * 1024 * 1024 };
 
-/** Template and values of all messages of a content, stored as JSON. */
+/** Template and values that all messages of a content share, stored as JSON. */
 export interface SharedMerge {
   compiled: CompiledTemplate;
   /** Data beside the values of the contact. */
@@ -67,7 +67,7 @@ export async function sharedMergeOf(app: App, contentId: string): Promise<Shared
 /** Message to fill, with the name of the data field in errors. */
 interface Filling {
   organizationId: string;
-  /** Id of the compiled content: equal keys have equal texts. */
+  /** Id of the compiled content: equal keys mean equal templates. */
   key: string;
   message: { id: string; createdAt: number };
   dataField: string;

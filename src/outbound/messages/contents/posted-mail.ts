@@ -9,7 +9,7 @@ import { findBriefs, findFoundTextStarts } from './projection-queries.ts';
 
 const mostTextBytes = 65_536;
 
-/** Cuts the text at the limit, and never within a character of several bytes. */
+/** Cuts the text at `mostTextBytes`, and never within a character of several bytes. */
 function cutText(text: string | null): Pick<ReceivedEmail, 'text' | 'textTruncated'> {
   const bytes = Buffer.from(text ?? '');
   if (bytes.length <= mostTextBytes) return { text, textTruncated: false };
@@ -20,7 +20,7 @@ function cutText(text: string | null): Pick<ReceivedEmail, 'text' | 'textTruncat
 
 /**
  * Returns the received mail of these messages of the organization, by id. Leaves out deleted
- * messages. A mail without content has an empty text.
+ * messages. The text of a mail without content is null.
  */
 export async function readPostedMails(
   { store: { db } }: App,

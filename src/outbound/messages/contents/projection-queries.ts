@@ -131,7 +131,7 @@ export async function handBackProjections(
     .execute();
 }
 
-/** Makes mail due now if it waits for a time after `latest`. */
+/** Makes mail due now that is due after `latest`, because a clock ran ahead. */
 export const bringProjectionsToPresent = own.toPresent('email_projections', 'due_at');
 
 /** Extends the leases of these rows, unless they are done. */
@@ -290,7 +290,7 @@ export const findBriefs = own.all(
   (rows) => new Map(rows.map(({ message_id, ...brief }) => [message_id, brief])),
 );
 
-/** Empties the texts of a parsed mail, and ends the parse. */
+/** Empties the texts, attachments and list fields of a mail, and marks it as parsed and done. */
 export const emptyProjection = own.run((db, messageId: string, now: number) =>
   db
     .updateTable('email_projections')

@@ -63,7 +63,7 @@ export interface InboundEnvelope {
   trustedSealer?: string;
 }
 
-/** A row, with results of the same parse for further tables. */
+/** A row of parsed fields, with the search words from the same parse. */
 export interface Reading extends FoundRow {
   /** Words for the search; null if the parse was cut short: then they are read later. */
   words: DocumentWords | null;
@@ -191,8 +191,8 @@ const keepOf = perApp((app: App) =>
       await closeProjections(trx, open);
       return items.map(() => undefined);
     },
-    // `soon` is enough, as a lost result is parsed again. Also publishes events for mail in a
-    // mailbox.
+    // `soon` is enough, as a lost result is parsed again. The transaction also publishes events for
+    // mail in a mailbox.
     'soon',
   ),
 );

@@ -51,7 +51,7 @@ export function viewUrl(app: App, messageId: string, createdAt: number): string 
 
 /**
  * Makes a URL. `at` is the time from which it is valid; a URL in a mail has the time of the mail,
- * so that the mail is composed alike each time.
+ * so that each composition of the mail gives the same bytes.
  */
 function storageUrl(app: App, payload: string, at: number): string {
   const base = app.publicUrl.current.replace(/\/$/, '');
@@ -59,8 +59,8 @@ function storageUrl(app: App, payload: string, at: number): string {
 }
 
 /**
- * Returns the span in which a URL with this end was made. So a URL forged with a replaced root key
- * soon fails.
+ * Returns the time span in which a token with this expiry was made, so that a token forged with a
+ * replaced root key soon fails.
  */
 const timeOf: TimeOfPayload = (payload) => {
   const until = Number(payload.split('.')[2]);

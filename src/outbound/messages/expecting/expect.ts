@@ -13,9 +13,9 @@ import { findListedMessages, findRecipients } from '../queries.ts';
 import { readTextAndExtracts } from './extracts.ts';
 import type { ExpectedMessage, ExpectQuery } from './schema.ts';
 
-/** A mail counts from this long before the wait: a test may send first and then expect. */
+/** Time before the wait from which a mail counts: a test may send first and then expect. */
 const lookBackMs = 60_000;
-/** Most messages of a read, the newest first. */
+/** Most messages that a read examines, the newest first. */
 const mostMessages = 1_000;
 const perPage = 100;
 /** Least and longest time between two reads. */
@@ -40,14 +40,14 @@ export interface Expected {
 export interface Awaited extends Pick<Expected, 'subject' | 'since' | 'withinMs' | 'signal'> {
   organizationId: string;
   direction?: 'inbound';
-  /** Finds the wanted messages among these, and those of which too little is known yet. */
+  /** Selects the wanted messages, and the messages about which too little is known yet. */
   sift(ids: readonly string[]): Promise<{ wanted: Set<string>; unknown?: Set<string> }>;
 }
 
 interface Search extends Pick<Awaited, 'organizationId' | 'direction' | 'subject' | 'sift'> {
   app: App;
   since: number;
-  /** Ids of messages that do not match. */
+  /** Ids of messages that an earlier read has examined. */
   seen: Set<string>;
 }
 

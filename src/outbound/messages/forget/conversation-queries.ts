@@ -1,4 +1,4 @@
-// SQL on `messages` as parts of conversations.
+// SQL on the conversations to which messages belong.
 import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
 import { lockMessages, type MessageRow } from '../queries.ts';

@@ -17,7 +17,7 @@ import { forgetInLedger } from '../../../run-ledger/queries.ts';
 import { forgetKeptResponse } from '../idempotency-queries.ts';
 import { forgetRecipients } from './forget-queries.ts';
 
-/** Recipients per transaction, so that sends can commit in between. */
+/** Most recipients per transaction, so that sends can commit in between. */
 const recipientsPerTransaction = 1_000;
 
 /**

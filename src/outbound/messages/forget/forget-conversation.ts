@@ -17,7 +17,7 @@ import { fromJson } from '../../../platform/store/db.ts';
 import { forgetKeptResponse } from '../idempotency-queries.ts';
 import { releaseMessages } from './conversation-queries.ts';
 
-/** Messages per transaction, so that sends can commit in between. */
+/** Most messages per transaction, so that sends can commit in between. */
 const messagesPerTransaction = 500;
 
 /**

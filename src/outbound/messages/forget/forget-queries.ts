@@ -3,7 +3,9 @@ import { sql } from 'kysely';
 import { type Db, tables } from '../../../platform/store/db.ts';
 import { type MessageTables, own } from '../queries.ts';
 
-/** Removes a contact from up to `most` recipients and returns their number. The addresses stay. */
+/**
+ * Removes contact and name from up to `most` recipients and returns their number. Addresses stay.
+ */
 export async function forgetRecipients(trx: Db, contactId: string, most: number): Promise<number> {
   const { rows } = await sql<{ message_id: string; position: number }>`
     select message_id, position from recipients where contact_id = ${contactId}

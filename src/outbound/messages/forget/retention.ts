@@ -34,7 +34,7 @@ interface RetentionParts extends Surroundings {
 
 /** A kind of deletion. */
 interface Pass {
-  /** Number of messages in a single read. */
+  /** Most messages of a single read. */
   limit: number;
   /** Tells whether a message that was read has something to delete. */
   needs(row: EndedRow): boolean;
@@ -79,7 +79,10 @@ export async function deleteOldMessages(
     return isWorking() ? restBesideWorkMs : restMs;
   };
 
-  /** Handles messages for `goMs`. Returns the last handled message, or null if none is left. */
+  /**
+   * Deletes for `goMs`. Returns the number of deletions and the last handled message; null at the
+   * end.
+   */
   const go = async ({ needs, prepare }: Pass, rows: readonly EndedRow[]) => {
     const startedAt = clock.elapsed();
     let removed = 0;

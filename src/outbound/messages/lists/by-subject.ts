@@ -1,5 +1,5 @@
-// The newest messages of a subject, in bounded time: a subject that begins many messages is
-// searched among the newest only.
+// Finds the newest messages by the start of the subject, in bounded time: if many subjects begin
+// alike, only the newest messages of the organization are searched.
 import type { Db } from '../../../platform/store/db.ts';
 import { findSubjects } from '../queries.ts';
 import { listMessageIds } from './list-queries.ts';
@@ -9,8 +9,8 @@ import { asciiFolded, hasMoreSubjects } from './term-queries.ts';
 const mostSorted = 1_000;
 
 /**
- * Returns ids of messages with a subject that begins so, newest first. With more than 1,000 such
- * messages, only the newest 1,000 messages of the organization are searched.
+ * Returns ids of messages with a subject that begins with `subject`, newest first. With more than
+ * 1,000 such messages, only the newest 1,000 messages of the organization are searched.
  */
 export async function newestBySubject(
   db: Db,

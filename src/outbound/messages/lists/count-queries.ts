@@ -31,14 +31,14 @@ interface CountTables {
 
 const own = ownTables<CountTables>();
 
-/** Messages by day, in shards. Hot. */
+/** Counter of messages by day and status, in shards. Hot. */
 export const dayCounts = own.counter(
   'message_counts',
   ['organization_id', 'direction', 'status', 'day', 'shard'],
   ['count'],
 );
 
-/** Messages by ten-second slots. Hot. */
+/** Counter of messages by slots of ten seconds. Hot. */
 export const slotCounts = own.counter(
   'message_slots',
   ['organization_id', 'direction', 'slot'],

@@ -58,9 +58,9 @@ function rangesOf(db: Db, filter: MessageFilter): Condition[] {
 }
 
 /**
- * Finds messages by conversation or contact, and tests the remaining columns row by row. `|| ''`
- * keeps the planner from the indexes of those columns: it cannot know that a conversation or a
- * contact has few messages.
+ * Builds the condition for a conversation or contact. The remaining columns are tested row by row.
+ * `|| ''` keeps the planner from the indexes of those columns: it cannot know that a conversation
+ * or a contact has few messages.
  */
 function belonging(db: Db, filter: MessageFilter): Condition {
   const { organizationId, conversationId, contactId, direction, status } = filter;

@@ -18,8 +18,8 @@ const metadataPair = z
   .refine((text) => text.indexOf('=') > 0, 'must be NAME=VALUE');
 
 /**
- * Parses a day or an instant of a query (ISO 8601). A bare date means the first or last instant of
- * the day.
+ * Returns the schema of a date or time in a query (ISO 8601). It gives ms since 1970: a bare date
+ * means the first or last millisecond of the day.
  */
 function instant(edge: 'first' | 'last') {
   return z

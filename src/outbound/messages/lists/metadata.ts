@@ -21,11 +21,11 @@ import {
   messagesAfter,
 } from './term-queries.ts';
 
-/** Messages that a search without an index reads. */
+/** Most messages that a search without an index reads. */
 const mostRead = 10_000;
-/** Messages, or terms, in a transaction of the index. */
+/** Most messages, or terms, in a transaction of the index. */
 const batch = 500;
-/** A place before all ids: the terms of earlier keys are gone. */
+/** Position before all ids. It means that the terms of earlier keys are deleted. */
 const beforeAll = '!';
 
 /** Returns the pairs of a query; each is `NAME=VALUE`. */
@@ -36,7 +36,10 @@ export function pairsOf(texts: readonly string[] = []): MetadataPair[] {
   });
 }
 
-/** Returns the pairs, an indexed key first; null without an indexed key. */
+/**
+ * Returns the pairs, an indexed key first. Null without an indexed key, and while the keys of the
+ * organization are being indexed.
+ */
 export async function byIndex(
   db: Db,
   organizationId: string,
@@ -80,9 +83,9 @@ export async function pageByMetadata(
 }
 
 /**
- * Indexes the next messages of an organization whose keys were changed: deletes all terms of
- * metadata first, then inserts the terms of the present keys. Returns false once nothing is left,
- * and `others` while a concurrent daemon fills the table.
+ * Indexes the next messages of an organization after a change of keys: deletes all metadata terms
+ * first, then inserts the terms of the present keys. Returns false once nothing is left, and
+ * `others` while a different daemon fills the table.
  */
 export async function indexNext(app: App): Promise<boolean | 'others'> {
   const { store } = app;

@@ -32,7 +32,7 @@ import {
   setMarks,
 } from './term-queries.ts';
 
-/** Messages in a transaction: about 3 ms of SQLite's single connection. */
+/** Most messages in a transaction: about 3 ms of SQLite's single connection. */
 const batch = 200;
 /** Pause between batches while deliveries are in flight. */
 const besideWorkMs = 200;
@@ -178,8 +178,8 @@ class Walk {
   }
 
   /**
-   * Inserts the missing messages. With `isMarked` it also moves the mark, even if no message is
-   * missing. Returns null while a concurrent daemon fills the table.
+   * Inserts the missing messages and moves the marks. If no message is missing, only `isMarked`
+   * moves the marks. Returns null while a concurrent daemon fills the table.
    */
   async #fill(
     examined: readonly Examined[],
@@ -222,7 +222,7 @@ class Walk {
     return found !== null;
   }
 
-  /** Counts each message exactly once, because a single daemon inserts it, and once. */
+  /** Counts messages that commands accepted. Each message is inserted once, and so counted once. */
   #count(byCommands: ReadonlyMap<BriefWay, number>): void {
     for (const [via, count] of byCommands) {
       this.#app.metrics.accepted.inc({ direction: 'outbound', via }, count);

@@ -6,7 +6,7 @@ import { amongOf, type Db, engineOf } from '../../../platform/store/db.ts';
 import { subjectCharacters } from './search-limits.ts';
 
 /**
- * Characters of an address that are stored. Our addresses are never longer, but addresses in a
+ * Most characters of an address that are stored. Our addresses are never longer, but addresses in a
  * received header may be.
  */
 const addressCharacters = 320;
@@ -17,7 +17,7 @@ type Kind = 'to' | 'from' | 'subject' | 'tag' | 'metadata' | 'run' | 'template';
 /** A key of metadata and its value, as text. */
 export type MetadataPair = readonly [key: string, value: string];
 
-/** Terms of a search. All match in any case. */
+/** Terms of a search. Only metadata and ids are compared with upper and lower case. */
 export interface SearchTerms {
   recipient?: string | undefined;
   sender?: string | undefined;
@@ -26,14 +26,14 @@ export interface SearchTerms {
   tag?: string | undefined;
   campaignRunId?: string | undefined;
   templateId?: string | undefined;
-  /** Metadata; the organization indexes the key of the first pair. In the case as given. */
+  /** Metadata. The organization indexes the key of the first pair. */
   metadata?: readonly MetadataPair[] | undefined;
 }
 
-/** Characters of a value of metadata that a term has. */
+/** Most characters of a metadata value in a term. */
 const valueCharacters = 200;
 
-/** Folds the case of ASCII letters, as the terms are. */
+/** Converts ASCII letters to lower case, as in the stored terms. */
 export function asciiFolded(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
@@ -50,14 +50,14 @@ function subjectValue(db: Db): Sql {
   return folded(db, sql`substr(m.subject, 1, ${sql.lit(subjectCharacters)})`);
 }
 
-/** The fields `f` of a column of metadata, as a table. */
+/** Returns the SQL of a table `f` with the keys and values of a metadata column. */
 function metadataFields(db: Db, column: Sql): Sql {
   return engineOf(db) === 'postgres'
     ? sql`jsonb_each_text(${column}::jsonb) f(key, value)`
     : sql`json_each(${column}) f`;
 }
 
-/** The value of a field `f` as text. */
+/** Returns the SQL of the value of a field `f` as text. */
 function fieldText(db: Db): Sql {
   return engineOf(db) === 'postgres'
     ? sql`f.value`
@@ -65,7 +65,7 @@ function fieldText(db: Db): Sql {
         else cast(f.value as text) end`;
 }
 
-/** Selects the terms of these messages for the keys of metadata that organizations index. */
+/** Returns SQL for the metadata terms of these messages, with the keys that organizations index. */
 function metadataRows(db: Db, ids: readonly string[]): Sql {
   const organization = sql`m.organization_id`;
   const value = fieldText(db);
@@ -77,13 +77,13 @@ function metadataRows(db: Db, ids: readonly string[]): Sql {
       and ${indexesMetadataKey(db, organization, sql`f.key`)}`;
 }
 
-/** Tells whether a column of metadata has a value. */
+/** Returns the SQL condition that a metadata column has this value under this key. */
 function metadataIs(db: Db, column: Sql, [key, value]: MetadataPair): Sql {
   return sql`(select max(${fieldText(db)}) from ${metadataFields(db, column)}
     where f.key = ${key}) = ${value}`;
 }
 
-/** Returns the ids among these of the messages with this metadata. */
+/** Selects from `ids` the messages that have all of these metadata pairs. */
 export async function idsWithMetadata(
   db: Db,
   ids: readonly string[],
@@ -95,12 +95,12 @@ export async function idsWithMetadata(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Inserts the terms of metadata of messages. */
+/** Inserts the metadata terms of these messages, for the keys that organizations index. */
 export function insertMetadataTerms(db: Db, ids: readonly string[]): Promise<void> {
   return insertRows(db, ids, metadataRows);
 }
 
-/** Deletes up to `limit` terms of metadata of an organization; returns the number. */
+/** Deletes up to `limit` metadata terms of an organization; returns the number. */
 export async function deleteMetadataTerms(
   db: Db,
   organizationId: string,
@@ -125,7 +125,7 @@ export async function messagesAfter(
   return rows;
 }
 
-/** Selects the rows of these messages for the table. */
+/** Returns SQL for all terms of these messages, as rows of `message_search`. */
 function termRows(db: Db, ids: readonly string[]): Sql {
   const these = amongOf(db, 'm.id', ids);
   const row = (kind: Kind, value: Sql) =>
@@ -153,7 +153,7 @@ function termRows(db: Db, ids: readonly string[]): Sql {
 }
 
 /**
- * Inserts the rows of messages and leaves existing rows. On PostgreSQL it locks the messages
+ * Inserts the terms of messages and leaves existing terms. On PostgreSQL it locks the messages
  * against deletion.
  */
 export function insertTerms(db: Db, ids: readonly string[]): Promise<void> {
@@ -176,8 +176,8 @@ async function insertRows(
 }
 
 /**
- * Tells whether message `m` is in the table. Uses a count, because PostgreSQL would read the whole
- * table for an `exists`.
+ * Returns SQL that counts the rows of message `m` in the table: 0 or 1. PostgreSQL would read the
+ * whole table for an `exists`.
  */
 function isInTable(db: Db): Sql {
   return sql`(select count(*) from message_search
@@ -205,7 +205,7 @@ export async function countByCommands(
   return new Map(briefWays.map((via) => [via, rows[0]?.[via] ?? 0]));
 }
 
-/** Deletes the rows of a message. The message must still exist, locked by the caller. */
+/** Deletes the terms of a message. The message must still exist, locked by the caller. */
 export async function deleteTerms(db: Db, id: string): Promise<void> {
   const key = sql`organization_id, kind, value, created_at, message_id`;
   const { rows } = await sql<Record<string, unknown>>`
@@ -244,7 +244,7 @@ export async function examine(
   return rows.map(({ id, is_in }) => ({ id, isIn: is_in > 0 }));
 }
 
-/** Ids up to which the table is filled. */
+/** Ids up to which the table is filled. The two passes are at the head of search.ts. */
 export interface SearchMarks {
   newest: string;
   settled: string;
@@ -307,8 +307,8 @@ function exactTerms(terms: SearchTerms): [Kind, string][] {
 }
 
 /**
- * Reads a column of the row's message by key. A subquery, because planners could turn a join into a
- * scan.
+ * Returns the SQL of a column of the row's message, read by key. A subquery, because planners could
+ * turn a join into a scan.
  */
 function ofMessage(column: string): Sql {
   return sql`(select ${sql.ref(`m.${column}`)} from messages m where m.id = message_search.message_id)`;
@@ -349,12 +349,12 @@ export function searched(db: Db, terms: SearchTerms, others: Others): RawBuilder
   return sql<SqlBool>`${sql.join(asked, sql` and `)}`;
 }
 
-/** The terms of all subjects that begin with this folded text. */
+/** Returns the SQL condition for the terms of all subjects that begin with this folded text. */
 function subjectRange(prefix: string): Sql {
   return sql`kind = 'subject' and value >= ${prefix} and value < ${`${prefix}\u{10FFFF}`}`;
 }
 
-/** Tells whether more than `most` messages have a subject that begins so, by the index alone. */
+/** Tells whether more than `most` messages have a subject with this start. Reads the index only. */
 export async function hasMoreSubjects(
   db: Db,
   organizationId: string,

@@ -11,7 +11,7 @@ import type { Db } from '../../../platform/store/db.ts';
 import { findRunState } from '../../../run-ledger/queries.ts';
 import { type CountedMessageRow, findCountedMessages } from '../queries.ts';
 
-/** Number of runs with their campaigns in memory: a run never changes the campaign. */
+/** Most runs that are kept in memory with their campaign. The campaign of a run never changes. */
 const mostRemembered = 1_000;
 const campaignsOf = perApp<App, Map<string, string>>(() => new Map());
 
@@ -39,7 +39,7 @@ async function idOfSender(trx: Db, organizationId: string, folded: string): Prom
 
 /**
  * Reads the campaigns and senders of messages. Mail from an address without a sender identity
- * counts for all further senders. Mail of the service has only its domain.
+ * counts under the name of all further senders. Mail of the service has only its domain.
  */
 export async function traitsOfMessages(
   app: App,

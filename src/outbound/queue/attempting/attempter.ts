@@ -55,7 +55,7 @@ export interface Attempter {
   attempt: AttemptMessage;
   /** The lanes that count the attempts. */
   choice: LaneChoice;
-  /** Applies this daemon's part of the limits of lanes, for `forMs`. */
+  /** Applies the portion of the lane limits that this daemon may use, for `forMs` milliseconds. */
   divide(portion: Portion, forMs: number): void;
   /** Reads the rules of providers again. @throws ConfigError; then the old rules stay in force. */
   reload(): void;
@@ -159,7 +159,7 @@ type CarriedGroups = ReadonlyMap<Group, Promise<Outcome[]> | undefined>;
 
 /**
  * Gives all groups that leave over the network to the carrier. Returns the outcomes of each group,
- * in order.
+ * in the order of the deliveries.
  */
 async function carryGroups(
   { app, carrier }: Equipment,
@@ -210,8 +210,8 @@ export function countsEngagement({ message, cuts }: ClaimedMessage): boolean {
 }
 
 /**
- * Returns the content of a message, with the places of links. Reads it if it was too large for the
- * claim, and fills it if the message has individual values.
+ * Returns the content of a message, with the positions of tracked links. Reads it if it was too
+ * large for the claim, and fills it if the message has individual values.
  */
 async function contentOf(
   app: App,
@@ -237,7 +237,7 @@ function bytesOf({ input }: ComposeRequest): number {
 /** The signatures and the base of links that all copies of an attempt share. */
 interface Manner {
   signing: Promise<Signing>;
-  /** Base of individual links; null for a message without them. */
+  /** Base of individual links; null for a message without individual links. */
   linkBase: string | null;
 }
 
@@ -346,16 +346,16 @@ function soleLaneOf(
 }
 
 /**
- * Requests DSNs. A relay that supports them reports the result after it has accepted the mail (RFC
- * 3461).
+ * Returns the request for DSNs. A relay that supports DSNs reports the result after it has accepted
+ * the mail (RFC 3461).
  */
 function reportsWanted(messageId: string): DsnRequest {
   return { envelopeId: messageId, returnContent: 'headers', notify: ['success', 'failure'] };
 }
 
 /**
- * Translates an outcome for the lane. Rate limits and time-outs slow the lane down; any other reply
- * counts as an answer.
+ * Returns the signal of an outcome for the lane. Rate limits and failed connections slow the lane
+ * down; any other outcome counts as an answer.
  */
 function signalOf(outcome: Outcome): LaneSignal {
   if (outcome.kind === 'sent') return 'taken';

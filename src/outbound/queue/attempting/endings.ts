@@ -40,7 +40,7 @@ function captureWords(by: CapturedBy): string {
   return `${by} keeps mail to this domain on the machine`;
 }
 
-/** Ends the delivery as delivered: the mail is stored and never leaves this machine. */
+/** Returns the ending of captured mail: it counts as delivered, and never leaves this machine. */
 export function captured(app: App, { by }: CaptureRoute): Ending {
   const outcome: Outcome = {
     kind: 'sent',

@@ -1,5 +1,5 @@
-// Groups of the deliveries of an attempt: each group has a route and goes out in one transaction.
-// Chooses the route of each recipient.
+// Groups of the deliveries of an attempt: each group has a route and is sent in one SMTP
+// transaction. Chooses the route of each recipient.
 import type { App } from '../../../core/app.ts';
 import { isLocalAddress } from '../../../identity/mailboxes/receivers.ts';
 import {

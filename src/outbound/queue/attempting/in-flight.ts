@@ -21,7 +21,7 @@ import { type Settlement, settleAll } from '../settling/settle.ts';
 import type { AttemptMessage } from './attempter.ts';
 
 const settleBatch = 128;
-/** A crash delays deliveries by at most this time. */
+/** Length of a lease. A crash delays deliveries by at most this time. */
 export const leaseMs = 60_000;
 const troublePauseMs = 1_000;
 
@@ -81,7 +81,7 @@ export class InFlight {
       renew: async (until) => {
         if (this.load === 0) return;
         const { worker } = this.#parts;
-        // A claim that begins after `until` was read would get a shorter lease than it has.
+        // Lists the ids now: a later claim has a lease that ends after `until`, and must keep it.
         const ids = [...this.#ids];
         await store.write((trx) => renewLeases(trx, worker, ids, until));
       },

@@ -9,10 +9,10 @@ const everyMs = 15 * 60_000;
 const mostRelays = 100;
 const longestReply = 200;
 
-/** Checks the outcomes of each attempt through a relay. */
+/** Logs refused credentials among the outcomes of an attempt through a relay. */
 export type TellRefusals = (route: RelayRoute, outcomes: readonly Outcome[]) => void;
 
-/** Creates the check with the memory of an attempter. */
+/** Creates the logger of an attempter. It remembers the last line about each relay. */
 export function refusalLogger({ clock, log }: Pick<App, 'clock' | 'log'>): TellRefusals {
   /** Time of the last line about a relay, by `clock.elapsed()`. */
   const told = new LRUCache<string, number>({ max: mostRelays });
@@ -39,7 +39,7 @@ function isRefusal(outcome: Outcome): boolean {
   return outcome.kind === 'deferred' && outcome.errorCode === 'auth-failed';
 }
 
-/** Removes our credentials: some servers repeat them in their reply. */
+/** Removes our password, in plain text and as base64: some servers repeat it in their reply. */
 function withoutSecrets(text: string, { username, password }: RelayRoute): string {
   if (password === null) return text;
   const forms = [`\0${username ?? ''}\0${password}`, password].map((secret) =>

@@ -40,7 +40,7 @@ export function lastTransactionOf({ id, transaction_id: shared }: Attempted): st
   return shared ?? id;
 }
 
-/** Returns the delivery that began a transaction. */
+/** Returns the id of the delivery that began a transaction. */
 export function beginnerOf(transaction: string): string {
   return transaction.slice(0, deliveryIdCharacters);
 }
@@ -82,7 +82,7 @@ export function withoutToken(returnPath: string): string {
 
 /** Marks by which a report proves that it is about this transaction. */
 export interface TransactionMarks {
-  /** MAIL FROM. */
+  /** Address in MAIL FROM. */
   from: string;
   /** Header line at the beginning of the message; null for mail from a domain that is not ours. */
   copyField: string | null;
@@ -108,11 +108,11 @@ export async function marksOf(
   };
 }
 
-/** The transaction of a token. */
+/** The transaction that a token names. */
 export interface NamedTransaction {
   /** Name as returned by `transactionOf`. */
   transaction: string;
-  /** The first delivery of the transaction. */
+  /** Id of the first delivery of the transaction. */
   deliveryId: string;
 }
 

@@ -161,7 +161,7 @@ function carry({ message, envelopes }: SentMailing): void {
   }
 }
 
-/** Ends the portion in force, unless a new portion comes before. */
+/** Cancels the timer that ends the portion in force. */
 let cancelPortion = () => {};
 
 function divide({ portion, forMs }: { portion: Portion; forMs: number }): void {
@@ -176,7 +176,7 @@ function apply(portion: Portion): void {
   transport.changeLimits((lane) => connectionsOf(providers, lane));
 }
 
-/** Closes once all mail in flight is reported. */
+/** Cuts mail in flight, reports all outcomes, and then reports that the carrier is closed. */
 async function close(): Promise<void> {
   await transport.close();
   await Promise.all(underWay);

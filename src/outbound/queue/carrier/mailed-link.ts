@@ -14,10 +14,10 @@ import type { MessageRow } from '../../messages/queries.ts';
 /** Stands for the token in a stored content. */
 const standIn = 'of-this-mail';
 
-/** Returns the token of a mail; null once it does not count any more. */
+/** Returns the token of a mail; null once the link has ended. */
 type TokenOf = (app: App, messageId: string) => Promise<string | null>;
 
-/** The paths of links before the token. */
+/** Finds the token of a mail, by the path of the link before the token. */
 const kinds = {
   '/verify/': tokenOfMail,
   [linkPath]: tokenOfLinkMail,
@@ -26,7 +26,7 @@ const kinds = {
 
 export type MailedPath = keyof typeof kinds;
 
-/** Returns the link for a stored content. */
+/** Returns the link for a stored content, with a stand-in for the token. */
 export function mailedUrl(app: App, path: MailedPath): string {
   return `${app.publicUrl.current.replace(/\/$/, '')}${path}${standIn}`;
 }

@@ -12,7 +12,7 @@ export function signaturesKey(route: Route): string {
   return wanted === undefined ? 'all' : [...wanted].sort().join();
 }
 
-/** Returns the part of the signatures that a route gets. */
+/** Returns the keys that sign mail for a route, with the time of the signatures. */
 export function signingFor(route: Route, { keys, timestampSeconds }: Signing): Signing {
   const wanted = route.kind === 'relay' ? route.dkim : undefined;
   if (wanted === undefined) return { keys, timestampSeconds };

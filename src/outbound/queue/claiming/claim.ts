@@ -1,7 +1,7 @@
-// Claims deliveries in a short transaction. Gives turns to due deliveries. Then asks, for each
-// candidate in the order of turns, the lane and the organization's share, and leases or postpones
-// the candidate. Also reads the messages for the attempts: this is cheap on SQLite, as the pages of
-// recent messages are still in the writer's cache.
+// Claims deliveries in a short transaction: gives turns to due deliveries, then checks each
+// candidate in the order of turns against the lane and the organization's share, and leases or
+// postpones it. A claim also reads the messages for the attempts: this is cheap on SQLite, as the
+// pages of recent messages are still in the writer's cache.
 import type { App } from '../../../core/app.ts';
 import { recordTimeline } from '../../../history/events/record.ts';
 import { type Deferral, openDeferral } from '../../../identity/warming/deferral.ts';
@@ -207,7 +207,7 @@ interface Roomy {
   shares: ReturnType<Shares['withRoom']>;
 }
 
-/** Claims waiting deliveries whose lane or share has free places again, before new deliveries. */
+/** Selects waiting deliveries of lanes and shares that have free places again. */
 async function takeWaiting(
   trx: Db,
   { lanes, shares }: LaneChoice,
@@ -274,9 +274,9 @@ interface Judges {
 }
 
 /**
- * Tells whether a delivery may be attempted now, by the stops, the warming of the domain, the lane
- * and the share. At the age limit only stops can still prevent the last attempt, and nothing stops
- * mail of the service.
+ * Decides whether a delivery is attempted now, by the stops, the warming of the domain, the lane
+ * and the share. If so, reserves the places; if not, postpones the delivery. At the age limit only
+ * stops can still prevent the last attempt, and nothing stops mail of the service.
  */
 async function goesNow(
   trx: Db,

@@ -15,7 +15,7 @@ import { giveTurnsNow } from '../desk/queue-walk.ts';
 import { domainOfWarming } from './stops.ts';
 
 const lookAgainMs = 60_000;
-/** Deliveries of a lane that a transaction frees, so that sends never wait long for it. */
+/** Most deliveries of a lane per transaction: a longer write transaction would delay sends. */
 const batch = 200;
 
 /** Frees deferred mail for the queue of a daemon. */

@@ -99,7 +99,7 @@ export class DeliveryTurns {
     if (this.#sharers.size > 0) this.#sharers = new Map();
   }
 
-  /** Ends a turn with the mark of this process. */
+  /** Returns the turn with the mark of this process as the last digits. */
   #marked(turn: number): number {
     return turn - (turn % marks) + this.#mark;
   }

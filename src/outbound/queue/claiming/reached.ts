@@ -15,7 +15,7 @@ import { findFromAddresses } from '../../messages/queries.ts';
 import { giveTurnsNow } from '../desk/queue-walk.ts';
 import type { LaneChoice } from './claim.ts';
 
-/** Deliveries of a transaction, so that sends never wait long for it. */
+/** Most deliveries per transaction: a longer write transaction would delay sends. */
 const batch = 200;
 const betweenWalksMs = 10_000;
 /** Least time since the last attempt before a delivery is freed: an unsteady server gets a rest. */
@@ -58,7 +58,7 @@ export class ReachedMail {
     return this.#walk !== null;
   }
 
-  /** Returns the time at which the next walk may begin, in ms since 1970. */
+  /** Returns when the next walk may begin, in ms since 1970; infinity if no lane was reached. */
   nextAt(): number {
     if (!this.#choice.lanes.hasReached()) return Number.POSITIVE_INFINITY;
     return this.#app.clock.now() + Math.max(0, this.#restOfPauseMs());

@@ -101,7 +101,7 @@ export function heldBy(hold: HoldRow, id: string, now: number): Postponement {
   return { id, lane: stopOfHold(hold.id), dueAt: now + lookAgainMs, waitReason };
 }
 
-/** The pauses and the held domains of a moment. */
+/** Paused organizations and held sending domains, as read in a transaction. */
 export interface Pauses {
   /** Returns the postponement of a paused delivery, or null if it may go. */
   on(row: Pausable, now: number): Postponement | null;
@@ -133,7 +133,7 @@ export async function readPauses(trx: Db): Promise<Pauses> {
 
 type OfRun = Pick<DeliveryRow, 'id' | 'campaign_run_id'>;
 
-/** The stopped campaign runs of a moment. */
+/** Stopped campaign runs, as read in a transaction. */
 export interface RunStops {
   /** Returns the postponement of mail of a paused or held run, or null for any other mail. */
   on(row: OfRun, now: number): Postponement | null;

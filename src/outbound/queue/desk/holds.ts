@@ -38,7 +38,7 @@ import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queu
 /** Most holds, because every claim reads all of them. */
 const mostHolds = 1_000;
 
-/** Lists the lanes that are holds. */
+/** Returns the names of the lanes in which held deliveries wait, for all holds. */
 export async function heldStops(db: Db): Promise<string[]> {
   return (await selectHolds(db)).map(({ id }) => stopOfHold(id));
 }
@@ -182,7 +182,7 @@ async function holdThese(
   for (const row of rows) {
     if (await holdDelivery(trx, heldBy(hold, row.id, app.clock.now()))) held.push(row);
   }
-  // The timelines of the mail of a whole domain would be as many writes as that mail.
+  // Records a hold on a domain in no timeline: that would need a write for each mail.
   if (hold.message_id !== null || hold.delivery_id !== null) {
     const { id: holdId, note } = hold;
     await recordByHand(app, trx, held, 'queued', { by: 'operator', action: 'hold', holdId, note });

@@ -70,7 +70,7 @@ export const holdNote = headerText(500).min(1).optional();
 
 export const holdId = idOf('hold', 'is not a hold id (hold_…)');
 
-/** An entry of the queue, present or past: a delivery, seen from the queue. */
+/** A delivery as an entry of the queue, still queued or ended. */
 export interface QueueEntry {
   id: string;
   messageId: string;

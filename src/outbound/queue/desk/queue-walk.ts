@@ -19,7 +19,7 @@ import { askScheduledNow } from '../../deliveries/scheduled-queries.ts';
 import { findMessageRows } from '../../messages/queries.ts';
 import { turnsOf } from '../claiming/delivery-turns.ts';
 
-/** Entries of a transaction: about 2 ms of the write lock on SQLite. */
+/** Most entries of a transaction: about 2 ms of the write lock on SQLite. */
 const batch = 200;
 /**
  * Pause between batches, in real time, as the daemon is a separate process. While 500,000 entries
@@ -38,7 +38,9 @@ export type OnProgress = (changed: number) => void;
 /** Changes a batch inside the caller's transaction. Returns how many entries it changed. */
 type Change = (trx: Db, rows: readonly WalkRow[]) => Promise<number>;
 
-/** Walks once over the entries that exist now, and skips later entries. */
+/**
+ * Walks once over the entries that exist now, and skips later entries. Returns how many changed.
+ */
 export async function changeQueue(
   app: App,
   options: WalkOptions,

@@ -166,7 +166,10 @@ export async function retryDeliveries(
   });
 }
 
-/** Returns the queued deliveries of an id. @throws ConflictError for deliveries that have ended */
+/**
+ * Returns the queued deliveries of an id.
+ * @throws ConflictError if all have ended, or if a delivery is held or scheduled for later.
+ */
 function retryable(
   id: string,
   rows: readonly DeliveryRow[],
@@ -269,7 +272,10 @@ async function drop(app: App, trx: Db, id: string, organizationId?: string): Pro
   return (await findNamedDeliveries(trx, id)).filter((row) => dropIds.has(row.id)).map(toEntry);
 }
 
-/** Returns the deliveries of an id that are queued or were dropped before. */
+/**
+ * Returns the deliveries of an id that are queued or were cancelled before.
+ * @throws ConflictError if a delivery is in an attempt, or if all have ended.
+ */
 function droppable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
   const claimed = rows.find((row) => row.claimed_by !== null);
   if (claimed) throw underWay(claimed.id, 'delivery');

@@ -1,4 +1,4 @@
-// The queue at work over all organizations, for the operator.
+// Internal routes of the operator for the queue of all organizations.
 import { z } from 'zod';
 import { internalRoute } from '../../../core/api/route.ts';
 import { queueSnapshot } from '../lanes/lane-report.ts';

@@ -1,7 +1,7 @@
 // Queued mail of campaign runs: freed when the run resumes, ended when the run is cancelled,
 // counted for the walk of the run (src/campaigns/walk). ../claiming/stops.ts keeps the mail of a
 // stopped run back. On PostgreSQL a claim that finds a stopped run waits for the row of that run.
-// So a transaction that holds the row never waits for deliveries.
+// So a transaction that has locked the row never waits for deliveries.
 import type { App } from '../../../core/app.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { countQueuedOfRun, lockQueuedOfRun } from '../../deliveries/run-queries.ts';
@@ -11,7 +11,7 @@ import { stopOfRun } from '../claiming/stops.ts';
 import { countDropped } from '../settling/outcome-counts.ts';
 import { emptyLane } from './queue-walk.ts';
 
-/** Limit of counted deliveries. */
+/** Deliveries of a run are counted up to this number. */
 const mostCounted = 5_001;
 
 /** Makes mail ready that waited for the resume of the run. May be repeated, as after a crash. */
