@@ -1,5 +1,5 @@
-// Tokens of links to confirm a group. A token has all data of the mail, encrypted. The time in the
-// token identifies the mail, so that a used or expired link differs from the link of a later mail.
+// Tokens of the links that confirm the subscription to a group. A token holds the data of the mail,
+// encrypted. The time of the mail keeps the links of two mails apart.
 import type { App } from '../../core/app.ts';
 import { exactly } from '../../core/root-keys/token-text.ts';
 

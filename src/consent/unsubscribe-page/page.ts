@@ -9,7 +9,7 @@ interface Button {
   words: string;
 }
 
-/** Texts of the page by the recipient's state. The first button is the main button. */
+/** Texts and buttons of the page for a state of the recipient. */
 interface Words {
   heading: string;
   state: string;
@@ -44,7 +44,7 @@ export interface LeavePageParts {
   change: Change | null;
 }
 
-/** Renders the page. */
+/** Returns the HTML of the page, with all texts escaped. */
 export function leavePage(
   standing: Standing,
   names: LeavePageNames,

@@ -27,7 +27,7 @@ const mostGroups = 100;
 interface Wish {
   leaves: boolean;
   scope: Scope;
-  /** A group that differs from the message's group; null for the message's own group. */
+  /** Group that the form names; null for the message's own group. */
   groupId: string | null;
 }
 
@@ -39,7 +39,7 @@ export const leaveActions: ReadonlyMap<string, Omit<Wish, 'groupId'>> = new Map(
   ['return-all', { leaves: false, scope: 'all' }],
 ]);
 
-/** The page below `/u/`. */
+/** Serves an unsubscribe link: `act` carries out a submitted form, `draw` renders the page. */
 export const leavingPage = linkPage({
   path: '/u/',
   find: readLinkToken,
@@ -82,7 +82,7 @@ async function carryOut(app: App, leaving: Leaving, leaves: boolean): Promise<vo
   else await app.store.write((trx) => comeBack(app, trx, leaving));
 }
 
-/** Groups simultaneous requests into a single commit. */
+/** Commits simultaneous unsubscribes in a single transaction. */
 const leavesOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, leavings: Leaving[]) => {
     await leaveAll(app, trx, leavings);
@@ -90,7 +90,7 @@ const leavesOf = perApp((app: App) =>
   }),
 );
 
-/** Reads the requested change from the form. */
+/** Reads the requested change from the form; undefined for an unknown action. */
 function wishOf(form: FormData): Wish | undefined {
   if (form.get('List-Unsubscribe') === 'One-Click') {
     return { leaves: true, scope: 'group', groupId: null };
@@ -100,7 +100,9 @@ function wishOf(form: FormData): Wish | undefined {
   return wish && { ...wish, groupId: group === null ? null : String(group) };
 }
 
-/** Returns the public groups besides the message's own, each with the state. */
+/**
+ * Returns up to 100 public groups besides the message's own, and whether the recipient gets each.
+ */
 async function listedGroups(
   db: Db,
   leaver: Leaver,

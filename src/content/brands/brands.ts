@@ -22,8 +22,8 @@ import {
 import { brandDigestOf, brandValuesOf, cssDigestOf } from './values.ts';
 
 /**
- * Most characters of CSS and links in all brands of an organization. A page of 100 brands is
- * written as JSON in a single turn, which takes 20 ms for each million of characters.
+ * Most characters of CSS and links in all brands of an organization. Writing a page of 100 brands
+ * as JSON blocks the event loop for 20 ms per million characters.
  */
 const mostCharacters = 2_000_000;
 
@@ -43,7 +43,7 @@ function present(row: queries.BrandRow): Brand {
   };
 }
 
-/** Returns the settings of a brand for the audit, with the digest of the CSS. */
+/** Returns the settings of a brand for the audit, with a digest in place of the CSS. */
 function settingsOf(row: queries.BrandRow) {
   const { name, assets, footer } = present(row);
   const { companyName, address, socialLinks } = footer;
@@ -147,7 +147,7 @@ async function checkSum(trx: Db, organizationId: string): Promise<void> {
   );
 }
 
-/** Finds the brand of a change. Locks the organization: changes of the brands run in series. */
+/** Locks the organization, which serializes changes of brands. Returns the brand to change. */
 async function lockedBrand(
   trx: Db,
   organizationId: string,

@@ -22,7 +22,7 @@ const nearBlack: Colour = [17, 20, 24];
 const contrastOfText = 4.5;
 const contrastOfButtons = 3;
 
-/** Selectors whose declarations matter, by the place on the page. */
+/** Part of the page for each selector. Rules with different selectors are ignored. */
 const places: ReadonlyMap<string, 'body' | 'heading' | 'link' | 'button'> = new Map([
   ['body', 'body'],
   ['h1', 'heading'],
@@ -32,7 +32,7 @@ const places: ReadonlyMap<string, 'body' | 'heading' | 'link' | 'button'> = new 
   ['a.button', 'button'],
 ]);
 
-/** Most pieces of a style sheet that are read: each takes about a µs. */
+/** Most matches of `opaque` that are read, each in about 1 µs. The CSS after them is ignored. */
 const mostPieces = 20_000;
 /**
  * Matches escapes, comments, strings, and the characters between them that structure rules. Escapes
@@ -41,7 +41,9 @@ const mostPieces = 20_000;
 const opaque =
   /\\[\s\S]|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|[{};()]/g;
 
-/** Calls `found` with the text before each brace and semicolon outside of strings and brackets. */
+/**
+ * Calls `found` with the text before each brace and semicolon outside of strings and parentheses.
+ */
 function walk(css: string, found: (end: string, text: string) => void): void {
   let from = 0;
   let text = '';
@@ -64,7 +66,8 @@ function walk(css: string, found: (end: string, text: string) => void): void {
 }
 
 /**
- * Reads the rules of a style sheet outside of nested rules; of equal declarations the last counts.
+ * Returns the declarations for each part of the page. Skips nested rules, such as in a media query;
+ * the last declaration of a property counts.
  */
 function placesIn(css: string): Map<string, Declarations> {
   const all = new Map<string, Declarations>();
@@ -95,7 +98,7 @@ function placesIn(css: string): Map<string, Declarations> {
   return all;
 }
 
-/** Reads `#rgb`, `#rrggbb`, `rgb(r, g, b)`, `white` and `black`. */
+/** Reads `#rgb`, `#rrggbb`, `rgb(r, g, b)`, `white` and `black`; null for any different value. */
 function colourOf(value: string | undefined): Colour | null {
   const text = (value ?? '').toLowerCase();
   if (text === 'white') return white;
@@ -112,13 +115,13 @@ function colourOf(value: string | undefined): Colour | null {
   return Math.max(red, green, blue) > 255 ? null : [red, green, blue];
 }
 
-/** Returns the colour of a background, unless it has an image or more parts. */
+/** Returns the background colour; null without a readable colour, or with an image beside it. */
 function backOf(declarations: Declarations | undefined): Colour | null {
   const colour = declarations?.get('background-color') ?? declarations?.get('background');
   return colourOf(colour);
 }
 
-/** Relative luminance (WCAG 2.1). */
+/** Returns the relative luminance (WCAG 2.1): from 0 for black to 1 for white. */
 function luminance(colour: Colour): number {
   const [red = 0, green = 0, blue = 0] = colour.map((part) => {
     const share = part / 255;
@@ -137,13 +140,13 @@ function hexOf(colour: Colour): string {
   return `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Returns a colour for text if it can be read on white; else null. */
+/** Returns the text colour as `#rrggbb`; null if the contrast on white is too low. */
 function textOf(declarations: Declarations | undefined): string | null {
   const colour = colourOf(declarations?.get('color'));
   return colour && contrast(colour, white) >= contrastOfText ? hexOf(colour) : null;
 }
 
-/** Returns the colours of a button on white: from the rule of buttons, or else of links. */
+/** Returns the colours of buttons, or else of links; null if the contrast on white is too low. */
 function buttonOf(all: ReadonlyMap<string, Declarations>): CssLook['button'] {
   const back = backOf(all.get('button')) ?? colourOf(all.get('link')?.get('color'));
   if (!back || contrast(back, white) < contrastOfButtons) return null;
@@ -159,7 +162,7 @@ const genericFonts =
   /^(?:serif|sans-serif|monospace|cursive|fantasy|system-ui|ui-[a-z-]+|-apple-system)$/;
 const mostFonts = 8;
 
-/** Returns the names of fonts in quotes; null if a name has special characters. */
+/** Returns a `font-family` list with quoted names; null for an unsafe name or above 8 fonts. */
 function fontOf(value: string | undefined): string | null {
   const names = (value ?? '').split(',').map((name) => name.trim().replace(/^(["'])(.*)\1$/, '$2'));
   if (names.length > mostFonts || !names.every((name) => /^-?[a-z][\w -]{0,60}$/i.test(name))) {

@@ -9,7 +9,8 @@ import { type BrandRow, findDefaultBrand } from './queries.ts';
 import { brandValuesOf } from './values.ts';
 
 /**
- * Returns the style of a brand, for light screens: dark screens keep the colours of the service.
+ * Returns the style of a brand. The colours are for light screens only: dark screens keep the
+ * colours of the service.
  */
 function styleOf(css: string): string {
   const { back, text, heading, button, corners, font } = cssLookOf(css);
@@ -32,7 +33,7 @@ function styleOf(css: string): string {
 /** Looks by the digest of their brand: reading 100 KB of CSS takes 5 to 20 ms. */
 const looks = recentlyUsed<PageLook>(256);
 
-/** Returns the look of the organization's pages: the look of the default brand. */
+/** Returns the look of the default brand; the plain look without a default brand. */
 export async function lookOf(db: Db, organizationId: string): Promise<PageLook> {
   const brand = await findDefaultBrand(db, organizationId);
   return brand ? pageLookOf(brand) : plainLook;

@@ -29,7 +29,7 @@ interface BrandTables {
 
 const own = ownTables<BrandTables>();
 
-/** Operations by id, pages, and changes. */
+/** Common queries on brands: by id, by page, and changes. */
 export const brands = own.rowsOf('brands', 'brand');
 
 /** Finds a brand by slug. Hot: sends with a template read it. */

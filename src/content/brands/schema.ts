@@ -22,7 +22,7 @@ export const brandSlug = z
     'must have 1 to 64 lower-case letters, digits and hyphens, without a hyphen at either end',
   );
 
-/** An https URL in the normal form, for people or for the images of a mail. */
+/** Accepts an https URL without a password, and returns it in the normal form of `URL`. */
 const httpsUrl = z
   .string()
   .max(longestUrl)

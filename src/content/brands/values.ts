@@ -39,7 +39,7 @@ export async function findBrandForTemplate(
   return found ?? null;
 }
 
-/** Returns the digest of the CSS. By it a version shows if it was compiled with different CSS. */
+/** Returns the digest of the CSS, to detect that a version was compiled with different CSS. */
 export function cssDigestOf({ css }: Pick<BrandRow, 'css'>): string {
   return digestOf(css ?? '');
 }

@@ -132,8 +132,8 @@ export async function deleteFamily(app: App, caller: Caller, id: string): Promis
 type Way = 'added' | 'removed';
 
 /**
- * Changes the family of a template, and records the change. Without a change it returns the family
- * as it is.
+ * Moves a template into or out of a family, and records the change. Changes nothing if `isDone`
+ * returns true.
  */
 function changeMember(
   app: App,
@@ -182,7 +182,10 @@ export function addMember(
   });
 }
 
-/** Removes a template from a family; it stays a template. @throws ResourceNotFoundError. */
+/**
+ * Removes a template from a family; changes nothing without membership. @throws
+ * ResourceNotFoundError.
+ */
 export function removeMember(
   app: App,
   caller: Caller,

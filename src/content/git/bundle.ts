@@ -23,7 +23,9 @@ export async function writeBundle(db: Db, repositoryId: string, head: Head): Pro
   return Buffer.concat(parts);
 }
 
-/** Splits a bundle into the commit of main and the pack. @throws ValidationError */
+/**
+ * Splits a bundle into the commit of main, or else of HEAD, and the pack. @throws ValidationError
+ */
 export function readBundle(bundle: Buffer): { tip: string; pack: Buffer } {
   const refuse = (problem: string) => ValidationError.of('bundle', problem);
   if (bundle.toString('latin1', 0, signature.length) !== signature) {

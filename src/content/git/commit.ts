@@ -44,7 +44,7 @@ interface BodyOf {
   body: Buffer;
 }
 
-/** A folder by names: the files, and the folders below. */
+/** A folder: texts of the files, and the folders below, by name. */
 interface Folder {
   files: Map<string, string>;
   folders: Map<string, Folder>;
@@ -68,7 +68,7 @@ function folderOf(files: TemplateFiles): Folder {
   return root;
 }
 
-/** Adds an object to the list; returns the id of the object. */
+/** Adds an object to `made`; returns the id of the object. */
 function add(made: Map<string, BodyOf>, type: ObjectType, body: Buffer): string {
   const oid = oidOf(type, body);
   made.set(oid, { oid, type, body });
@@ -86,7 +86,7 @@ function addFolder(made: Map<string, BodyOf>, { files, folders }: Folder): strin
   return add(made, 'tree', encodeTree(entries));
 }
 
-/** Compresses the objects. Leaves out objects that the repository already has. */
+/** Compresses the objects. Leaves out objects that main already has. */
 async function packed(db: Db | null, repositoryId: string, made: Map<string, BodyOf>) {
   const known = db ? await findPlaces(db, repositoryId, [...made.keys()]) : [];
   for (const { oid } of known) made.delete(oid);

@@ -19,7 +19,7 @@ const contextLines = 3;
 const longestDiff = 100_000;
 const longestInAll = 1_000_000;
 
-/** Most lines of a differing part that are compared: longer parts take too long. */
+/** Most lines of the differing part of a file: the diff of a longer part is left empty. */
 const mostLines = 10_000;
 
 /** Lines of `a` from `startA` to `endA` that became lines of `b` from `startB` to `endB`. */
@@ -51,7 +51,7 @@ function countLines(text: string): number {
 interface Window {
   a: string;
   b: string;
-  /** Lines before the window. */
+  /** Number of lines before the window. */
   before: number;
 }
 
@@ -72,7 +72,9 @@ function windowOf(a: string, b: string): Window {
   return { a: a.slice(start, a.length - end), b: b.slice(start, b.length - end), before };
 }
 
-/** Returns the fewest changes between two lists of lines, in order. */
+/**
+ * Returns the fewest changes between two lists, in order; a single change above `mostEdits` edits.
+ */
 function changesOf(a: string[], b: string[]): Change[] {
   const parts = diffArrays(a, b, { maxEditLength: mostEdits });
   if (!parts) return [{ startA: 0, endA: a.length, startB: 0, endB: b.length }];
@@ -112,7 +114,7 @@ function changesBetween(a: readonly string[], b: readonly string[]): Change[] {
   }));
 }
 
-/** Groups changes with adjoining context. */
+/** Groups changes into hunks: changes whose context lines meet share a hunk. */
 function hunksOf(changes: readonly Change[]): Change[][] {
   const hunks: Change[][] = [];
   for (const change of changes) {

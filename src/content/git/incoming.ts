@@ -1,4 +1,4 @@
-// Checks commits that come by a push or a bundle, each as a save is checked: files, names and
+// Checks commits that come by a push or a bundle, each with the checks of a save: files, names and
 // sizes. Returns only the objects that these commits need, for the repository to store.
 import { ValidationError } from '../../platform/errors.ts';
 import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
@@ -30,9 +30,9 @@ export interface Incoming {
   objects: PackedObject[];
   /** Files of the tip. */
   files: TemplateFiles;
-  /** The newest commit of main below the new commits; undefined if they have none in common. */
+  /** Newest commit of main on which the new commits build; undefined if no commit is in common. */
   base: string | undefined;
-  /** Whether all of main is below the new commits. */
+  /** Whether the new commits build on the head of main, so that no merge is needed. */
   isFastForward: boolean;
 }
 
@@ -97,7 +97,7 @@ class IncomingReader {
   readonly #objects: ReadonlyMap<string, ReadObject>;
   /** Objects of the pack that the new commits need. */
   readonly #needed = new Set<string>();
-  /** Objects of main, by id. */
+  /** Sizes of objects of main by id, in bytes before compression. */
   readonly #sizes = new Map<string, number>();
   readonly #positions = new Map<string, number>();
   readonly #texts = new Map<string, string>();
@@ -130,7 +130,7 @@ class IncomingReader {
     return this.#positions.get(oid) ?? 0;
   }
 
-  /** Reads which of these objects main has. */
+  /** Loads sizes and positions of objects of main, except for objects of the pack. */
   async #lookUp(oids: readonly string[]): Promise<void> {
     const unknown = oids.filter((oid) => !this.#objects.has(oid) && !this.#sizes.has(oid));
     if (unknown.length === 0) return;
@@ -316,8 +316,8 @@ class IncomingReader {
 }
 
 /**
- * Returns the commits that have all earlier commits as ancestors. These are the commits of an
- * unbroken line on the head.
+ * Returns the commits that form an unbroken line on the head, each with all earlier commits as
+ * ancestors; always with the last commit.
  */
 function closingOf(commits: readonly (Commit & { oid: string })[], head: string): Set<string> {
   const closing = new Set<string>();
@@ -332,7 +332,7 @@ function closingOf(commits: readonly (Commit & { oid: string })[], head: string)
   return closing;
 }
 
-/** Returns whether a text is the id of an object. */
+/** Returns whether a text has the form of an object id: 40 hexadecimal digits. */
 export function isOid(text: string): boolean {
   return oidPattern.test(text);
 }

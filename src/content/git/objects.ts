@@ -42,12 +42,12 @@ export function oidOf(type: ObjectType, body: Buffer): string {
   return createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex');
 }
 
-/** Returns the refusal of a malformed object. */
+/** Returns the error for a malformed or missing object. */
 export function badObject(type: string, oid: string, problem: string): ValidationError {
   return ValidationError.of(`${type} ${oid}`, problem);
 }
 
-/** Git orders a folder as if the name ended with a slash. */
+/** Returns the key for sorting: git orders a folder as if the name ended with a slash. */
 function orderOf({ mode, name }: TreeEntry): Buffer {
   return Buffer.from(mode === folderMode ? `${name}/` : name);
 }
@@ -77,7 +77,10 @@ export function textOf(bytes: Uint8Array): string | undefined {
 /** Most entries of a folder; a workspace has at most 200 files. */
 const mostEntries = 1_000;
 
-/** @throws ValidationError for a malformed or unsorted tree, and for a tree with double names */
+/**
+ * Decodes a tree. @throws ValidationError if it is malformed, unsorted, too long, or has a name
+ * twice
+ */
 export function decodeTree(oid: string, body: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = [];
   let before: Buffer | undefined;
@@ -103,7 +106,7 @@ export function decodeTree(oid: string, body: Buffer): TreeEntry[] {
   return entries;
 }
 
-/** Removes the characters that a line of a signature cannot contain. */
+/** Removes control characters, angle brackets, and punctuation at both ends, as git does. */
 function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed
   const kept = text.replace(/[\u0000-\u001f\u007f<>]/g, '');
@@ -140,7 +143,7 @@ function decodeSignature(oid: string, line: string | undefined, word: string): S
 
 const mostParents = 16;
 
-/** @throws ValidationError for a malformed commit, and a date before 1970 */
+/** Decodes a commit. @throws ValidationError if it is malformed, or has a date before 1970 */
 export function decodeCommit(oid: string, body: Buffer): Commit {
   const text = body.toString('utf8');
   const gap = text.indexOf('\n\n');

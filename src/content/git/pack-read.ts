@@ -39,7 +39,7 @@ interface Delta {
 const typeOf: Readonly<Record<number, ObjectType>> = { 1: 'commit', 2: 'tree', 3: 'blob' };
 const [offsetDelta, refDelta] = [6, 7];
 
-/** Bytes to hash before the time of the turn is checked again. */
+/** Bytes to hash before the event loop may run again. */
 const sliceBytes = 512 * 1024;
 
 function broken(place: string, problem: string): ValidationError {
@@ -70,7 +70,7 @@ class PackReader {
     return this.#pack[this.#at++] ?? 0;
   }
 
-  /** Counts uncompressed bytes. @throws beyond the limits */
+  /** Adds to the uncompressed bytes of the pack. @throws ValidationError above a limit */
   take(place: string, size: number): void {
     if (size > packLimits.objectBytes) {
       throw broken(place, `is larger than ${packLimits.objectBytes / 1024} KB`);
@@ -148,7 +148,10 @@ function deltaSize(delta: Buffer, from: number): { size: number; at: number } {
 /** Most bytes for which a loop beats a call of `copy`: a delta can have 500,000 instructions. */
 const shortCopy = 32;
 
-/** Bytes of a delta that are read in a turn: 15 ms while V8 has not yet compiled the loop. */
+/**
+ * Bytes of a delta to read before the event loop may run again: 15 ms while V8 has not yet compiled
+ * the loop.
+ */
 const deltaSliceBytes = 65_536;
 
 /** Applies the instructions of a delta. Calls `take` with the size of the result beforehand. */
@@ -276,7 +279,7 @@ class Unpacked {
     await sliceTurns();
   }
 
-  /** Resolves all deltas, first within the pack. */
+  /** Resolves all deltas: first on bases within the pack, then on bases from `findBases`. */
   async resolve(findBases: FindBases): Promise<void> {
     await this.#resolveFound();
     const missing = [...this.#waiting.keys()].filter((base) => typeof base === 'string');

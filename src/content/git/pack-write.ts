@@ -32,7 +32,7 @@ function entryHeader(type: ObjectType, size: number): Buffer {
   }
 }
 
-/** A range of the history of main: commits after `after`, up to `to`. */
+/** A range of the history of main: commits with a position above `after`, up to `to`. */
 export interface Range {
   after: number;
   to: number;

@@ -10,7 +10,9 @@ export function pktLine(data: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes]);
 }
 
-/** Returns data as lines of a band: band 1 is the pack or the report, band 2 words to the user. */
+/**
+ * Returns data as lines of a band: band 1 is the pack or the report, band 2 has texts for the user.
+ */
 export function bandLines(band: 1 | 2, data: Buffer): Buffer {
   const lines: Buffer[] = [];
   for (let at = 0; at < data.length; at += mostData) {

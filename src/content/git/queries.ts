@@ -15,7 +15,7 @@ export interface ObjectRow {
   /** Compressed bytes, as a pack has them. */
   content: Buffer;
   /**
-   * Place of a commit in the history of main, from 1. Trees and files have the place of the first
+   * Number of a commit in the history of main, from 1. Trees and files have the number of the first
    * commit that contains them. Null for objects that await a merge.
    */
   position: number | null;
@@ -40,7 +40,8 @@ interface GitTables {
 const own = ownTables<GitTables>();
 
 /**
- * Sums the compressed objects of the histories of templates by organization. Reads the whole table.
+ * Returns the number and compressed bytes of git objects for each organization. Reads the whole
+ * table.
  */
 export const sumObjects = own.all((db) =>
   db
@@ -96,7 +97,7 @@ export const findPlaces = own.all((db, repositoryId: string, oids: readonly stri
     .where('position', 'is not', null),
 );
 
-/** Returns up to `limit` commits of main, newest first. */
+/** Returns up to `limit` commits of main with a position under `below`, newest first. */
 export const selectCommits = own.all((db, repositoryId: string, below: number, limit: number) =>
   db
     .selectFrom('git_objects')
@@ -156,7 +157,7 @@ export const placePending = own.run((db, repositoryId: string, position: number)
     .where('position', 'is', null),
 );
 
-/** Moves a commit to a position in the history. */
+/** Sets the position of a commit in the history of main. */
 export const placeCommit = own.run((db, repositoryId: string, oid: string, position: number) =>
   db
     .updateTable('git_objects')

@@ -36,7 +36,7 @@ export interface Head {
   commits: number;
 }
 
-/** A commit of main and the place of the commit in the history. */
+/** A commit of main with the position in the history, from 1. */
 export interface PlacedCommit extends Commit {
   oid: string;
   position: number;
@@ -47,7 +47,7 @@ export interface Growth {
   /** Objects of these commits, besides objects that await a merge. */
   objects: readonly PackedObject[];
   commits: readonly string[];
-  /** Commits with every earlier commit among their ancestors; the last commit always has. */
+  /** Commits with every earlier commit among their ancestors; only the last commit if undefined. */
   closing?: ReadonlySet<string>;
   /** Whether objects that await a merge belong to these commits. */
   mergesPending?: boolean;
@@ -172,7 +172,7 @@ export function findHead(db: Db, repositoryId: string): Promise<Head | undefined
   return findRef(db, repositoryId, mainRef);
 }
 
-/** Returns the place of a commit in the history of main; undefined if main lacks the commit. */
+/** Returns the position of a commit in the history of main; undefined if main lacks the commit. */
 export async function placeOf(
   db: Db,
   repositoryId: string,

@@ -61,8 +61,8 @@ function odd(line: string): MalformedRequestError {
 }
 
 /**
- * Answers a request to fetch with the commits that the client lacks. Asks for more commits until
- * the client names a commit of main or has named all.
+ * Yields the answer to a fetch: ACK with a commit in common, or NAK. If the client is done, the
+ * pack with the commits that the client lacks follows.
  */
 export async function* answerFetch(
   db: Db,
@@ -104,7 +104,9 @@ function readHaves(body: Buffer, from: number): { haves: string[]; isDone: boole
   return { haves, isDone: false };
 }
 
-/** Returns the newest commit of the client on main that has all earlier commits as ancestors. */
+/**
+ * Returns the newest commit in common that has all earlier commits as ancestors; else null and 0.
+ */
 async function commonWith(
   db: Db,
   repositoryId: string,
@@ -171,7 +173,7 @@ export class RefusedPush extends ValidationError {
   }
 }
 
-/** Replaces characters that a line of the report cannot contain. */
+/** Replaces control characters by spaces, and cuts the text at 1,000 characters. */
 function inOneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are replaced
   return text.replace(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, 1_000);

@@ -68,7 +68,7 @@ function refusal(path: string, line: number | null, message: string): Validation
 /**
  * Compiles the files of a template.
  * @throws ValidationError with the field `files.<path>` and the line in the message; CapacityError
- * beyond the share of the organization
+ * if the pool is full or closed, or pauses the organization
  */
 export async function compileTemplate(
   app: App,
@@ -95,9 +95,9 @@ export async function compileTemplate(
 }
 
 /**
- * Returns advice about the HTML of a mail as it would be sent; an empty list if that takes too
- * long.
- * @throws CapacityError beyond the share of the organization
+ * Returns advice about the HTML of a mail as it would be sent; an empty list if the worker fails or
+ * takes too long.
+ * @throws CapacityError if the pool is full or closed, or pauses the organization
  */
 export async function lintContent(
   app: App,

@@ -62,7 +62,7 @@ export interface BrandValues {
 
 /** Values that a template can read, besides the data of the send. */
 export interface FillValues {
-  /** Values at the top of the scope. */
+  /** Data of the send: each field is a top-level variable of the template. */
   data: Readonly<Record<string, unknown>>;
   /** The contact, if the message has a single recipient. */
   contact: Readonly<Record<string, unknown>> | null;

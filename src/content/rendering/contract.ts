@@ -75,7 +75,7 @@ function makeAjv(allErrors: boolean): Ajv2020 {
 
 let metaAjv: Ajv2020 | null = null;
 
-/** Returns the first line of a text that contains `part`. */
+/** Returns the number of the first line that contains `part`; null if no line contains it. */
 function lineOf(text: string, part: string): number | null {
   const at = text.indexOf(part);
   return at < 0 ? null : text.slice(0, at).split('\n').length;
@@ -108,7 +108,7 @@ function partsOf(schema: unknown): number {
   return parts;
 }
 
-/** Refuses parts that ajv would accept: references to elsewhere, and patterns that RE2 lacks. */
+/** Throws for parts that ajv would accept: references to elsewhere, and patterns that RE2 lacks. */
 function checkParts(
   schema: unknown,
   source: { text: string; path: string; patterns: number },
@@ -246,7 +246,7 @@ function messageOf({ keyword, message }: ErrorObject): string {
   return message ?? 'does not satisfy contract.json';
 }
 
-/** A contract that was compiled. */
+/** A contract as compiled by ajv, to validate the data of sends. */
 export class CompiledContract {
   readonly #schema: Contract;
   readonly #size: number;
@@ -259,7 +259,7 @@ export class CompiledContract {
     this.#first = makeAjv(false).compile(this.#schema);
   }
 
-  /** Returns the errors in data by field, at most 20; null without errors. */
+  /** Returns the errors in data by field, for at most 20 fields; null without errors. */
   errorsIn(data: unknown, prefix: string): Record<string, string[]> | null {
     if (this.#first(data)) return null;
     let validate = this.#first;

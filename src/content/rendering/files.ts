@@ -61,7 +61,7 @@ interface Entry {
 const entryOf = (name: string, isFile: boolean): Entry => ({ name, isFile, inner: new Map() });
 
 /**
- * Returns the first collision of each path with an earlier path, as pairs of path and problem.
+ * Yields the first collision of each path with an earlier path, as pairs of path and problem.
  * @throws ValidationError beyond the limit of folders
  */
 function* collisionsOf(paths: readonly string[]): Generator<[string, string]> {

@@ -1,5 +1,6 @@
 // Compiles the files of a template: from MJML, HTML, CSS and Liquid to texts of Liquid that each
-// send fills. For workers: mrml, css-inline and the parsers take longer than the event loop has.
+// send fills. Runs in a worker: mrml, css-inline and the parsers would block the event loop for too
+// long.
 import { escapeHtml } from '../../../platform/net/escape-html.ts';
 import type { Compilation, CompiledTemplate, TemplateFiles, TemplateWarning } from '../compiled.ts';
 import { checkContract } from '../contract.ts';
@@ -139,7 +140,9 @@ class SourceCompiler {
     return { html, forText: html.text, preview };
   }
 
-  /** Returns the preheader as Liquid. */
+  /**
+   * Returns the preheader as Liquid, from `template.yaml` or from `preview`; null without either.
+   */
   #preheader(preview: string | null): string | null {
     const { preheader } = this.#settings;
     if (preview === null) return preheader;
@@ -150,7 +153,7 @@ class SourceCompiler {
     return this.#shields.restore(makeText(this.#shields, preview).replace(/\s+/g, ' ').trim());
   }
 
-  /** Inserts the brand and the preheader, and inlines the CSS. */
+  /** Inserts the CSS of the brand and the preheader, and inlines all CSS. */
   #finishHtml(html: ShieldedText, preheader: string | null, path: string): string {
     const unplaced = this.#placing.unplaced(html.text);
     if (unplaced) {
@@ -176,7 +179,7 @@ class SourceCompiler {
 
   /**
    * Warns of selectors that count elements if Liquid decides about the number of elements: inlining
-   * happens before it.
+   * happens before Liquid is filled.
    */
   #adviseOnCounting(sheets: readonly string[], path: string): void {
     const hasBlocks = this.#shields.all().some(({ role }) => role === 'begin');
@@ -241,8 +244,8 @@ class SourceCompiler {
 }
 
 /**
- * Makes a document of a piece of HTML. Without it, parsers would move comments at the beginning of
- * the piece out of the body, and these comments are Liquid.
+ * Makes a document of a piece of HTML. In a mere piece, parsers would move comments at the
+ * beginning out of the body, and these comments are Liquid.
  */
 function asDocument(html: ShieldedText): ShieldedText {
   if (/<(?:!doctype|html|head|body)[\s>]/i.test(html.text)) return html;
@@ -251,12 +254,12 @@ function asDocument(html: ShieldedText): ShieldedText {
   return { text: `${before}${html.text}</body></html>`, marks };
 }
 
-/** Hides text by the same style as mjml. */
+/** Style that hides text, as mjml writes it. */
 const hiddenStyle =
   'display:none;font-size:1px;color:#ffffff;line-height:1px;max-height:0px;max-width:0px;opacity:0;' +
   'overflow:hidden;';
 
-/** Most warnings of a kind, and of all kinds, that a compilation reports. */
+/** Most warnings of a kind that a compilation reports. */
 const mostOfKind = 10;
 
 function firstOf(warnings: readonly TemplateWarning[]): TemplateWarning[] {

@@ -32,7 +32,10 @@ interface Block {
 const startOf = (node: Node) => node.sourceCodeLocation?.startOffset;
 const nameOf = ({ text }: Hidden) => text.replace(/\s+/g, ' ').slice(0, 40) || 'the partial';
 
-/** Checks that blocks that begin in an attribute or a comment also end in it. */
+/**
+ * Checks that blocks that begin in `place`, such as an attribute, also end there. @throws
+ * TemplateProblem
+ */
 export function checkBalance(hidden: readonly Hidden[], place: string): void {
   const open: Hidden[] = [];
   for (const one of hidden) {
@@ -55,7 +58,7 @@ class TreeCheck {
   readonly #shields: Shields;
   readonly #open: Block[] = [];
   readonly #closed: Block[] = [];
-  /** Places of elements and texts, each with the block that holds it in the tree. */
+  /** Offsets of elements and texts, each with the innermost block of Liquid around it. */
   readonly #places: { at: number; name: string; block: Block | null }[] = [];
 
   constructor(shields: Shields) {
@@ -67,7 +70,7 @@ class TreeCheck {
     for (let node = waiting.pop(); node; node = waiting.pop()) {
       if (node.nodeName === '#comment') this.#comment(node as DefaultTreeAdapterTypes.CommentNode);
       else if ('tagName' in node) {
-        // The reader takes the content of `title` as text, but in SVG it contains elements.
+        // html.ts refuses `<link>` too, but reads `title` as text: a `title` in SVG has elements.
         if (node.tagName === 'link') throw faultAt(startOf(node) ?? 0, '<link> is refused');
         this.#note(startOf(node), `<${node.tagName}>`);
       } else if (node.nodeName === '#text' && 'value' in node) this.#text(node);

@@ -16,7 +16,7 @@ import {
   sliceSource,
 } from './shields.ts';
 
-/** The parts of a compilation that readers add to. */
+/** State of a compilation that all readers share and add to. */
 export interface ReadState {
   shields: Shields;
   warnings: TemplateWarning[];
@@ -158,7 +158,7 @@ class HtmlReader {
       at = match.index + word.length;
       const hidden = shields.only(word);
       if (this.#tables.at(-1) && hidden && this.#beginsRows(hidden, text.slice(at), end)) {
-        // Parsers would add the `tbody` after a block around the first row, so inside the block.
+        // Parsers would add `tbody` only before the first row, and so inside the block.
         this.#written += '<tbody>';
         this.#tables[this.#tables.length - 1] = false;
       }
@@ -177,8 +177,7 @@ class HtmlReader {
   }
 
   /**
-   * Tells whether a block or partial stands around the rows of a table. `rest` is the text up to
-   * `end`.
+   * Tells whether a block or partial begins with a row of a table. `rest` is the text up to `end`.
    */
   #beginsRows({ role, partial }: Hidden, rest: string, end: number): boolean {
     const { shields, firstTagOf } = this.#state;
@@ -207,7 +206,9 @@ class HtmlReader {
     this.#marks.push({ at: this.#written.length, path, line: this.#line(offset) });
   }
 
-  /** Writes a comment as it is. Parsers would write `<![if !mso]>` as a different comment. */
+  /**
+   * Writes a comment as it is. Hides `<![if !mso]>`: parsers would write it as a different comment.
+   */
   #comment(token: Token.CommentToken): void {
     const { startOffset: start = 0, endOffset: end = 0 } = token.location ?? {};
     const { text, path } = this.#source;
@@ -315,7 +316,9 @@ class HtmlReader {
     return written + tag.slice(at);
   }
 
-  /** Replaces the attributes from the first Liquid between them to the last by a word. */
+  /**
+   * Replaces all attributes from the first to the last with Liquid in the name by a single word.
+   */
   #hideAttributes(run: string, start: number, tagName: string): string {
     const { shields } = this.#state;
     checkBalance(shields.in(run), `<${tagName}>`);
@@ -330,8 +333,8 @@ class HtmlReader {
   }
 
   /**
-   * Replaces a `style` with Liquid by a single declaration: css-inline would drop or move parts of
-   * it.
+   * Replaces a `style` with Liquid or malformed CSS by a single declaration: css-inline would drop
+   * or move parts of the value.
    */
   #shieldStyle(value: string, start: number): string {
     const { shields } = this.#state;
@@ -353,7 +356,7 @@ interface HtmlPlace {
 }
 
 /**
- * Returns HTML with shielded Liquid.
+ * Returns HTML in which words and comments replace the Liquid.
  * @throws TemplateProblem
  */
 export function shieldHtml(

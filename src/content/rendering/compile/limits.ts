@@ -10,9 +10,9 @@ export const compileLimits = {
   nestingOfWhole: 256,
   /** Deepest nesting of partials. */
   partials: 16,
-  /** Most places of partials. */
+  /** Most insertions of partials in a template. */
   places: 500,
-  /** Most characters of all partials, counted at each place. */
+  /** Most characters of all insertions of partials together. */
   placedCharacters: 2 * fileLimits.bytesOfFile,
   /** Most tags of MJML: mrml writes 0.7 KB for an empty section. */
   tags: 3000,

@@ -46,7 +46,7 @@ export function adviceOnTag(tag: string, attributes: Readonly<Record<string, str
   return advice;
 }
 
-/** Returns advice about the size of HTML. */
+/** Returns a warning if Gmail would cut off the HTML; else an empty list. */
 export function adviceOnSize(html: string): Advice[] {
   const bytes = Buffer.byteLength(html);
   if (bytes <= clippedFrom) return [];
@@ -54,7 +54,7 @@ export function adviceOnSize(html: string): Advice[] {
   return [{ code: 'clipped-by-gmail', message }];
 }
 
-/** Returns advice about a text part. */
+/** Returns a warning if the text part is missing or blank; else an empty list. */
 export function adviceOnText(text: string | null): Advice[] {
   if (text !== null && text.trim() !== '') return [];
   return [{ code: 'text-missing', message: 'the text part is empty: write body.txt' }];

@@ -30,10 +30,7 @@ export interface MjmlPiece {
 /** Parts of the compilation that the reader needs. */
 export interface MjmlContext {
   shields: Shields;
-  /**
-   * Returns the file of an `mj-include` or of the partial of a `render` tag, and marks it as open
-   * until `close`.
-   */
+  /** Opens the file of an `mj-include`. The file counts as open until `close`, to detect cycles. */
   openInclude(address: string, from: string, line: number): { source: SourceText; close(): void };
   openPartial(hidden: Hidden): { source: SourceText; begin: string; end: string; close(): void };
 }
@@ -47,7 +44,7 @@ const unsupportedTags: Readonly<Record<string, string>> = {
   'mj-html-attributes': 'write attributes into the HTML',
   'mj-carousel': 'few mail programs show it; use images',
 };
-/** Matches comments that Outlook reads, or that hide Liquid from all programs except Outlook. */
+/** Matches the beginning of a conditional comment for Outlook, such as `<!--[if mso]>`. */
 const conditional = /^<!--\s*(?:\[if|<!\[endif)/;
 
 class MjmlReader {
@@ -298,7 +295,7 @@ class MjmlReader {
   }
 }
 
-/** Tells whether mrml keeps raw text between the children of a tag. */
+/** Tells whether Liquid is possible between the children of a tag. */
 function mayHoldLiquid(tag: string): boolean {
   return (
     wordsOf(tag)?.children.includes('mj-raw') === true || /^(?:root|mjml|mj-navbar)$/.test(tag)

@@ -138,7 +138,7 @@ declare(
 export const bodyTags = [...tags.keys()].slice([...tags.keys()].indexOf('mj-wrapper'));
 const everyAttribute = new Set([...tags.values()].flatMap(({ attributes }) => attributes));
 
-/** Returns the words of a tag; undefined if it is unknown. */
+/** Returns the attributes, children and content of a tag; undefined for an unknown tag. */
 export function wordsOf(tag: string): TagWords | undefined {
   return tags.get(tag);
 }

@@ -1,5 +1,5 @@
 // Lets mrml render MJML that mjml-reader.ts accepted. mrml gets only tags and words. Contents and
-// Liquid are inserted afterwards, because its parser reads HTML as XML.
+// Liquid are inserted afterwards, because mrml parses HTML as XML.
 import mrml from 'mrml';
 import { TemplateProblem } from '../problem.ts';
 import { type ReadState, shieldHtml } from './html.ts';
@@ -149,7 +149,8 @@ class MjmlWriter {
   }
 
   /**
-   * Columns without a width share it, so their number must be known when the template is published.
+   * Columns without a width share the remaining width, so their number must be known when the
+   * template is published. @throws TemplateProblem
    */
   #checkColumns({ children }: MjmlTag): void {
     const block = children.find(
@@ -168,7 +169,7 @@ class MjmlWriter {
   }
 }
 
-/** Moves the Liquid outside of `mj-body` and `mj-head` to the beginning of the document. */
+/** Takes the Liquid outside of `mj-body` and `mj-head` out of the document. */
 function takeOutside(root: MjmlTag): { document: MjmlTag; outside: string } {
   const document = root.children.find((child): child is MjmlTag => child.tag === 'mjml') ?? root;
   const pieces = [...root.children, ...document.children].filter((child) => child.tag === null);
@@ -187,8 +188,8 @@ function render(mjml: string, path: string): string {
 }
 
 /**
- * Renders MJML. @throws TemplateProblem; WebAssembly.RuntimeError if mrml fails: after it the
- * module is unusable
+ * Renders MJML. @throws TemplateProblem; WebAssembly.RuntimeError if mrml fails; then the module is
+ * unusable
  */
 export function renderMjml(state: ReadState, context: MjmlContext, source: SourceText): MadeHtml {
   const { shields } = state;

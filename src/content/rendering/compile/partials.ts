@@ -166,7 +166,7 @@ export class Placing {
   }
 }
 
-/** Removes the comments around words. */
+/** Removes the comment, declaration or empty attribute around each word. */
 function unwrap(shields: Shields, text: string): string {
   const wrapped = new RegExp(
     `<!--(${shields.words.source})-->|--(${shields.words.source}): ?\\3|(${shields.words.source})=""`,

@@ -3,7 +3,7 @@
 // or a value in CSS.
 import { type TagToken, Tokenizer, TokenKind, type TopLevelToken } from 'liquidjs';
 
-/** Part of a word in a block: `if` begins the block, `else` is a part, `endif` ends the block. */
+/** Role of a tag in a block: `if` begins the block, `else` is a part, `endif` ends the block. */
 type Role = 'begin' | 'part' | 'end';
 
 /** A piece of text that a word replaces. */
@@ -19,7 +19,7 @@ export interface Hidden {
   partial: string | null;
 }
 
-/** A text with words in place of Liquid, which can tell the lines in the file. */
+/** A text with words in place of Liquid, and the line in the file for each offset. */
 export interface SourceText {
   path: string;
   text: string;
@@ -66,7 +66,7 @@ export class Shields {
     return word;
   }
 
-  /** Hides a text without Liquid. */
+  /** Hides a text other than Liquid, such as a comment or a style sheet. */
   hideText(text: string, path: string, line: number): string {
     return this.hide({ kind: 'text', text, path, line, role: null, partial: null });
   }
@@ -83,7 +83,7 @@ export class Shields {
     );
   }
 
-  /** Returns the piece if the text is exactly the word of the piece. */
+  /** Returns the hidden piece if the text is exactly the word of a piece; else null. */
   only(text: string): Hidden | null {
     const [first, second] = this.in(text);
     return first && !second && first.word === text.trim() ? first : null;
@@ -102,7 +102,9 @@ export class Shields {
   }
 }
 
-/** Returns the tokens with the content of `raw` and `comment` joined to a single token. */
+/**
+ * Yields each token with the end offset; `raw` and `comment` extend over their content and end tag.
+ */
 function* pieces(tokens: readonly TopLevelToken[]): Generator<[TopLevelToken, end: number]> {
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at];
@@ -176,7 +178,7 @@ function lineReader(text: string, marks: readonly { at: number; line: number }[]
   };
 }
 
-/** Place in the files from which a piece of shielded text comes. */
+/** File and line of the shielded text that begins at the offset `at`. */
 export interface Mark {
   at: number;
   path: string;
@@ -190,7 +192,7 @@ export interface ShieldedText {
   marks: readonly Mark[];
 }
 
-/** Returns the file and line of an offset. */
+/** Returns the file and line from which the text at an offset comes. */
 export function placeAt({ marks }: ShieldedText, offset: number): { path: string; line: number } {
   const mark =
     marks[
