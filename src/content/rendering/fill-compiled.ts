@@ -40,11 +40,11 @@ export interface ReadTemplate {
   htmlPartials: Partials;
   textPartials: Partials;
   contract: CompiledContract | null;
-  /** Upper bound of the bytes in memory. */
+  /** Estimated upper bound of the bytes in memory. */
   bytes: number;
 }
 
-/** A refusal by field. The main thread turns it into a ValidationError. */
+/** Refused data, with the problems by field. The main thread throws a ValidationError for it. */
 export class FillRefusal extends Error {
   readonly fields: Record<string, string[]>;
 
@@ -55,7 +55,7 @@ export class FillRefusal extends Error {
   }
 }
 
-/** Parses the texts of a template. */
+/** Parses the texts of a template. @throws TemplateProblem */
 export function readTemplate(compiled: CompiledTemplate): ReadTemplate {
   const { allowRawHtml, partials, textPartials, contract } = compiled;
   let bytes = contract ? JSON.stringify(contract).length * bytesOfSchemaCharacter : 0;
@@ -234,7 +234,7 @@ class Filling {
     return new FillRefusal({ [this.#dataField]: [`${path || 'the subject'} ${problem}`] });
   }
 
-  /** Fills a text of a single line. */
+  /** Fills a text, and replaces line breaks and runs of spaces by a space. */
   #line(parsed: ParsedLiquid): string {
     const run = this.#newRun(this.#read.textPartials, footerText);
     return this.#fill(parsed, run, new TextWriter(run)).replace(/\s+/g, ' ').trim();

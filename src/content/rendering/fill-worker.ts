@@ -17,7 +17,7 @@ export interface FillPayload {
   isBrief: boolean;
 }
 
-/** Outcome: the content, a refusal by field, or the request to send the template once more. */
+/** Outcome of a fill. `unknown` requests the template, which this worker no longer has. */
 export type FillOutcome =
   | { kind: 'filled'; filled: Filled }
   | { kind: 'refused'; fields: Record<string, string[]> }

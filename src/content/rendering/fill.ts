@@ -62,7 +62,7 @@ export interface TemplateToFill {
   compiled: CompiledTemplate;
 }
 
-/** Returns the values as JSON, within the bounds of data. */
+/** Returns the values as JSON. @throws ValidationError for reserved names and for too much data */
 function valuesOf(values: FillValues, dataField: string): string {
   const taken = reservedNames.filter((name) => Object.hasOwn(values.data, name));
   if (taken.length > 0) {
@@ -76,7 +76,7 @@ function valuesOf(values: FillValues, dataField: string): string {
   } catch {
     throw ValidationError.of(dataField, 'is nested too deep');
   }
-  // The resources that store the remaining values bound their size.
+  // Allows 64 KB for the values besides the data: their sizes are limited when they are stored.
   if (json.length > mostDataBytes / 2 && Buffer.byteLength(json) > mostDataBytes + 64 * 1024) {
     throw ValidationError.of(dataField, `has at most ${mostDataBytes / 1024} KB as JSON`);
   }
@@ -86,7 +86,7 @@ function valuesOf(values: FillValues, dataField: string): string {
 export interface FillOptions {
   /**
    * Field of the caller that contains the data, such as `email.templateData`. Errors about data
-   * begin with it.
+   * begin with this field.
    */
   dataField: string;
   /** Whether the answer leaves out HTML and text. */
@@ -97,8 +97,8 @@ export interface FillOptions {
 
 /**
  * Fills a template for a message.
- * @throws ValidationError if `contract.json` or the template refuses the data;
- * CapacityError beyond the share of the organization
+ * @throws ValidationError if `contract.json` or the template refuses the data; CapacityError if the
+ * pool is full or closed, or pauses the organization
  */
 export async function fillTemplate(
   app: App,

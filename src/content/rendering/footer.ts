@@ -8,7 +8,9 @@ interface FooterLine {
   links: { label: string; url: string }[];
 }
 
-/** Returns the lines of a postal address. */
+/**
+ * Returns the lines of a postal address, from the street to the country; empty without an address.
+ */
 export function addressLines({ address }: BrandValues['footer']): string[] {
   if (!address) return [];
   const { street1, street2, city, region, postalCode, country } = address;
@@ -16,7 +18,7 @@ export function addressLines({ address }: BrandValues['footer']): string[] {
   return [street1, street2, town, region, country].flatMap((line) => line || []);
 }
 
-/** Line breaks in a value would break the line of the footer. */
+/** Replaces line breaks in a value, which would break the line of the footer. */
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 function linesOf(brand: BrandValues, unsubscribeUrl: string | null): FooterLine[] {

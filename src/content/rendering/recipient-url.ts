@@ -15,7 +15,7 @@ export function recipientUrl(app: App): string {
   return `${app.publicUrl.current.replace(/\/$/, '')}${path}`;
 }
 
-/** Replaces each such URL by the link of a recipient. */
+/** Replaces the common URL in a stored content by the unsubscribe link of a recipient. */
 export function withRecipientUrl<Text extends string | null>(text: Text, url: string): Text {
   if (!text?.includes(path)) return text;
   const parts: string[] = [];
@@ -33,7 +33,7 @@ export function withRecipientUrl<Text extends string | null>(text: Text, url: st
   return (parts.join('') + text.slice(from)) as Text;
 }
 
-/** Returns the start, from `from` on, of the URL that continues at `end`; null without a URL. */
+/** Returns the offset, not before `from`, of the URL that reaches to `end`; null without a URL. */
 function startOfUrl(text: string, from: number, end: number): number | null {
   let start = end;
   while (start > from && !notInUrl.test(text.charAt(start - 1))) start--;

@@ -1,7 +1,7 @@
 // The form of texts made of the HTML of templates.
 import { textOfHtml } from '../../mail/mime/html-text.ts';
 
-/** Shows the address of a link in brackets: it may be Liquid. */
+/** Returns the address of a link in brackets; empty if the words already show the address. */
 function bracketedLink(href: string, words: string): string {
   const shown = href.replace(/^mailto:/i, '');
   return shown === '' || shown === words || shown.startsWith('#') ? '' : `[${shown}]`;

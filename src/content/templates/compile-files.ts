@@ -9,7 +9,7 @@ import type { Compilation, TemplateFiles } from '../rendering/compiled.ts';
 export interface CompiledFiles extends Compilation {
   /** Slug of the brand whose CSS is in the HTML; null without a brand. */
   brandSlug: string | null;
-  /** Digest of that CSS. */
+  /** Digest of the CSS of that brand; of an empty text without a brand. */
   cssDigest: string;
 }
 
@@ -17,7 +17,7 @@ const brandLine = /^brand:[ \t]*["']?([a-z0-9-]+)["']?[ \t]*(?:#.*)?$/m;
 
 /**
  * Guesses the brand in `template.yaml` by a pattern: parsing YAML would block the event loop. The
- * worker parses it. After a wrong guess the template is compiled a second time.
+ * worker parses the file. After a wrong guess the template is compiled a second time.
  */
 function guessedBrand(files: TemplateFiles): string | null {
   return brandLine.exec(files['template.yaml'] ?? '')?.[1] ?? null;

@@ -128,7 +128,7 @@ const fieldOfFile = {
   'body.txt': 'text',
 } as const;
 
-/** Returns `template.yaml`. JSON texts are YAML too. */
+/** Returns the text of `template.yaml`. The values are JSON, which is valid YAML. */
 function settingsFile({ subject, preheader, brand }: CreateTemplate): string {
   return Object.entries({ subject, preheader, brand })
     .flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${JSON.stringify(value)}\n`]))

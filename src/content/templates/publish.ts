@@ -19,9 +19,9 @@ const mostWarnings = 100;
 const mostTries = 5;
 
 /**
- * Publishes the saved files. For the same commit and CSS it returns the existing version. @throws
- * ResourceNotFoundError; ValidationError for files that do not compile; ConflictError if saves keep
- * changing them meanwhile.
+ * Publishes the saved files. Makes no new version for the same commit and CSS.
+ * @throws ResourceNotFoundError; ValidationError for files that do not compile; ConflictError if
+ * saves keep changing the files meanwhile.
  */
 export async function publishTemplate(app: App, caller: Caller, id: string): Promise<Template> {
   const { organizationId } = caller;

@@ -23,7 +23,7 @@ export interface TemplateRow {
   updated_at: number;
 }
 
-/** A published version without texts. */
+/** A published version without the compiled texts. */
 export interface TemplateVersionRow {
   id: string;
   organization_id: string;
@@ -65,7 +65,7 @@ const sendable = [
   'version_number',
 ] as const;
 
-/** Finds templates by id. Hot: every send that names a template by id asks. */
+/** Finds templates by id. Hot: read by each send that names a template by id. */
 export const findTemplatesForSends = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('templates')
@@ -75,7 +75,7 @@ export const findTemplatesForSends = own.all((db, ids: readonly string[]) =>
 
 /**
  * Finds templates by slug in any of these organizations. The caller picks by slug and organization.
- * Hot: every send that names a template by slug asks.
+ * Hot: read by each send that names a template by slug.
  */
 export const findTemplatesBySlugs = own.all(
   (db, organizationIds: readonly string[], slugs: readonly string[]) =>
@@ -158,7 +158,7 @@ export async function selectVersions(
   return { rows, total };
 }
 
-/** Finds the versions of these commits, by number. */
+/** Finds the versions of these commits, ordered by number. */
 export const findVersionsOfCommits = own.all((db, templateId: string, commits: readonly string[]) =>
   db
     .selectFrom('template_versions')

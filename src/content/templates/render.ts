@@ -149,8 +149,8 @@ function distinct(warnings: readonly TemplateWarning[]): TemplateWarning[] {
 }
 
 /**
- * Returns the values of `sample.json`, or none. @throws ValidationError for JSON that is not an
- * object
+ * Returns the values of `sample.json`, or an empty object without the file. @throws ValidationError
+ * for JSON that is not an object
  */
 function sampleOf(files: TemplateFiles): Record<string, unknown> {
   const text = files['sample.json'];
@@ -161,7 +161,7 @@ function sampleOf(files: TemplateFiles): Record<string, unknown> {
       return sample as Record<string, unknown>;
     }
   } catch {
-    // Falls through to the error below, like a list.
+    // Falls through to the error for JSON that is not an object.
   }
   throw ValidationError.of('files.sample.json', 'must be a JSON object');
 }

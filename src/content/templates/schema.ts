@@ -16,7 +16,7 @@ export const templateNoun = noun('template', idPrefixes.template);
 
 export const familyNoun = noun('template-family', 'tfam');
 
-/** Most characters of template data, as in a send. */
+/** Most keys of template data, as in a send. */
 const mostData = 1_000;
 const longestLine = 10_000;
 export const longestName = 200;

@@ -25,7 +25,7 @@ function valuesOf({ id, name, displayName, externalId, tags, ...contact }: Conta
   };
 }
 
-/** Values of a contact, in Liquid `contact`; null where the contact lacks a value. */
+/** Values of `contact` in Liquid; a value that the contact lacks is null. */
 export type ContactValues = ReturnType<typeof valuesOf>;
 
 /** Reads the values of contacts of an organization, by id. Leaves out unknown contacts. */

@@ -56,7 +56,7 @@ function settingsOf({ name, slug, description }: queries.TemplateRow) {
   return { name, slug, description };
 }
 
-/** Returns the refusal of a slug that a different template has. */
+/** Returns the error for a slug that a different template has. */
 export function slugTaken(slug: string): ConflictError {
   return new ConflictError('template', `another template has the slug ${slug}`);
 }

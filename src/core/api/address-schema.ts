@@ -23,7 +23,7 @@ export const domainName = z
   .string()
   .max(255)
   .transform((text, context) => {
-    // A domain is valid if an address in it is valid.
+    // A domain is valid if an address in the domain is valid.
     const address = parseAddress(`postmaster@${text}`);
     if (address?.localPart === 'postmaster') return address.domain;
     context.addIssue({ code: 'custom', message: 'is not a domain name such as example.com' });

@@ -1,6 +1,6 @@
 // Cursor lists (specification 2.3): newest first; the next page begins after the last row of the
-// previous page. A cursor is opaque and belongs to a list with filters; a cursor of another list is
-// refused.
+// previous page. A cursor is opaque and belongs to a list with filters; a cursor of a different
+// list is refused.
 import { createHash } from 'node:crypto';
 import { ValidationError } from '../../platform/errors.ts';
 import { anyIdPattern, timeOfId } from '../../platform/runtime/ids.ts';
@@ -46,6 +46,7 @@ export function cursorAfter(scope: readonly unknown[], { at, id }: CursorPositio
 }
 
 /**
+ * Reads a cursor.
  * @throws ValidationError on `cursor` if it is malformed, or of a different list or different
  * filters.
  */

@@ -40,7 +40,7 @@ type Fields = Readonly<Record<string, AnyField>>;
 
 const same = <Value>(value: unknown) => value as Value;
 
-/** Gives the new schema `shown` the description of `input`, and returns it. */
+/** Gives `shown` the description of the first schema, and returns `shown`. */
 function sayingAs<Shown extends z.ZodType>({ description }: z.ZodType, shown: Shown): Shown {
   if (description !== undefined) z.globalRegistry.add(shown, { description });
   return shown;

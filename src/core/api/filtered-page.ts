@@ -22,7 +22,7 @@ export async function searchInTime<T extends object>(
   throw ValidationError.of(field, 'matches too slowly: use a more specific filter');
 }
 
-/** Returns the parameter that errors about a range of times name; null for a list without it. */
+/** Returns the parameter that errors about a range of times name; null without a range. */
 export function boundNamed(times: TimeRange): 'after' | 'before' | null {
   const { from, to } = boundsOf(times);
   if (from !== undefined) return 'after';
@@ -30,8 +30,9 @@ export function boundNamed(times: TimeRange): 'after' | 'before' | null {
 }
 
 /**
- * Reads a long list: as a search within a range of times, which passes any number of rows, else on
- * the event loop. @throws as `searchInTime`
+ * Reads a long list. With a range of times the read runs as a search, because it may skip any
+ * number of rows; else it runs on the event loop.
+ * @throws as `searchInTime`
  */
 export function readByTime<T extends object>(
   store: Store,

@@ -1,6 +1,6 @@
-// Nouns: the kinds of resources. A declaration in the schema.ts of a room gives the prefix of ids
-// and the audited changes. The area of the noun (area.ts) refers to it, so daemon/http/routes.ts
-// finds all nouns.
+// Nouns: the kinds of resources. A declaration in the schema.ts of a resource gives the prefix of
+// ids and the audited changes. The area of the noun (area.ts) refers to the declaration, so
+// daemon/http/routes.ts finds all nouns.
 import type { IdSpace } from '../../platform/runtime/ids.ts';
 
 declare const audited: unique symbol;

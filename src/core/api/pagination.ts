@@ -23,7 +23,7 @@ export const pageQuery = {
     .meta({ description: `Items per page, at most ${maxLimit}` }),
 };
 
-/** A page of a list, and the bounds of time of its items. */
+/** Requested page of a list, with the bounds of the creation times of items. */
 export interface PageRequest extends TimeRange {
   page: number;
   limit: number;
@@ -53,7 +53,7 @@ const pagination = z
   })
   .describe('Place of this page in the list');
 
-/** The schema of a page of `item`. */
+/** Returns the schema of a page of `item` with the total. */
 export function pageOf<T extends z.ZodType>(item: T) {
   return z.object({
     items: z.array(item).describe('Items of this page'),
@@ -86,7 +86,7 @@ export const cursorQuery = {
     .meta({ description: '`nextCursor` of the page before, with the same filters' }),
 };
 
-/** The schema of a page of `item`. */
+/** Returns the schema of a page of `item` in a cursor list. */
 export function cursorPageOf<T extends z.ZodType>(item: T) {
   return z.object({
     items: z.array(item).describe('Items of this page'),

@@ -68,10 +68,10 @@ export function instantAs(error: string) {
 /** Schema of an instant with an offset: `2026-01-05T12:00:00Z`. */
 export const instant = instantAs('must be an ISO 8601 instant');
 
-/** Schema of a bound: an instant, or a bare date, which means its first instant in UTC. */
+/** Schema of a bound: an instant, or a date, which means 00:00 of the day in UTC. */
 const time = z.union([instant, z.iso.date()], 'must be an ISO 8601 date or time');
 
-/** Returns the schema for the start of a list of `things`. A stream has only this bound. */
+/** Returns the schemas of `after` and `since`, the only bounds of a stream of `things`. */
 export function timeStart(things: string) {
   return {
     after: time.optional().meta({ description: `Only ${things} from this time on` }),
@@ -79,7 +79,7 @@ export function timeStart(things: string) {
   };
 }
 
-/** Returns the schema for the start and the end of a list of `things`. */
+/** Returns the schemas of the four bounds of a list of `things`. */
 export function timeRange(things: string) {
   return {
     ...timeStart(things),

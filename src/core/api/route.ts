@@ -26,7 +26,7 @@ export interface KeyConstraints {
 export const sendModes = ['none', 'approval', 'send'] as const;
 
 /**
- * Whether mail of a key is sent at once, or waits for the approval of a person, or is refused. Only
+ * `send` sends mail of a key at once, `approval` holds it for a person, `none` refuses it. Only
  * installations of extensions have `none`.
  */
 export type SendMode = (typeof sendModes)[number];
@@ -57,9 +57,9 @@ export function callerId({ by }: Pick<Caller, 'by'>): string | null {
 /** Caller of an operation. */
 export interface Caller {
   organizationId: string;
-  /** Kind of the caller. Rules ask this, and not whether there is a key. */
+  /** Kind of the caller. Rules test this, and not whether `keyId` is null. */
   by: By;
-  /** Null without a key. */
+  /** Id of the key; null for the operator and for a member. */
   keyId: string | null;
   /** Id of the first key in the chain of rotations, or of the member; null for the operator. */
   lineage: string | null;
@@ -199,15 +199,15 @@ export interface RouteParts<
   /** Whether the route records a decision of a person. Models get no tool for it. */
   decides?: boolean;
   /**
-   * Returns the mailbox of the mail in the path; null for other mail. Where it is, a caller with
-   * `mailboxes:send` for that mailbox is let in too.
+   * Returns the mailbox of the resource in the path; null without a mailbox. A caller with
+   * `mailboxes:send` for that mailbox may then call the route too.
    */
   mailboxOf?: MailboxOf;
   dryRun?: DryRun<z.output<Body>>;
   /** Dotted paths of secrets in the answer, which no later answer shows. */
   shownOnce?: readonly string[];
   output: Output;
-  /** Writes the answer as CSV, over HTTP, for requests with `format=csv`. */
+  /** Returns the answer as CSV, for requests over HTTP with `format=csv`. */
   writesCsv?(answer: z.input<Output>): string;
   run(
     app: App,
@@ -303,9 +303,9 @@ export interface Doorway<Answer = unknown>
 }
 
 /**
- * Declares a route for faces in this process, such as commands and the console: it has no path over
- * HTTP, and no entry in the reference. A key that is bound to mailboxes reaches it only by the
- * right `any`, or with `ofMailbox`: the parameter `id` is then a mailbox.
+ * Declares a route for commands and the console in this process: it has no path over HTTP, and no
+ * entry in the reference. A key that is bound to mailboxes reaches the route only by the right
+ * `any`, or with `ofMailbox`: the parameter `id` is then a mailbox.
  */
 export function internalRoute<
   Answer,

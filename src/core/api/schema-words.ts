@@ -108,7 +108,10 @@ function boundWords({ origin, exact, inclusive }: Bound, limit: number | bigint,
   return `must be ${inclusive === false ? beyond : within} ${limit}`;
 }
 
-/** Words for a value that fits no schema of a union: all their types, or the last problem. */
+/**
+ * Returns words for a value that fits no schema of a union: all expected types, or the last
+ * problem.
+ */
 function unionWords(errors: readonly (readonly z.core.$ZodIssue[])[], input: unknown): string {
   const issues = errors.flatMap(([issue, ...others]) =>
     issue && others.length === 0 && issue.path.length === 0 ? [issue] : [],
@@ -223,8 +226,8 @@ function nearestField(schema: z.core.$ZodType, path: readonly string[], key: str
 }
 
 /**
- * Returns the fields that a name of a different mail service means: at the same place, or
- * elsewhere.
+ * Returns the fields that a name of a foreign mail service means, as text: fields at the same
+ * place, or elsewhere. Undefined for an unknown name.
  */
 function meantFields(
   fields: readonly string[],
@@ -239,7 +242,10 @@ function meantFields(
   return others.length > 0 ? either(others) : undefined;
 }
 
-/** Returns words about a value that belongs outside the body, for an unknown top-level name. */
+/**
+ * Returns advice if the value of an unknown top-level name belongs outside the body; else
+ * undefined.
+ */
 function placeOutside(schema: z.core.$ZodType, path: readonly string[], key: string) {
   const words = path.length === 0 ? placeElsewhere(key) : undefined;
   if (words === undefined) return undefined;

@@ -12,7 +12,7 @@ import type { App } from '../app.ts';
  */
 export type Asked = 'accepting' | 'due' | 'both';
 
-/** Returns the refusal of a send of the batch, or null. */
+/** Returns the error that refuses a send of the batch; null for an accepted send. */
 export type Refuse<Send> = (send: Send) => ServiceError | null;
 
 /** Check of a send; `Send` has the fields that it reads. */

@@ -21,7 +21,10 @@ export function keptTags(had: readonly string[], has: readonly string[]): string
   return uniqueTags(has).map((tag) => written.get(foldCase(tag)) ?? tag);
 }
 
-/** Adds tags. @throws ValidationError beyond `most` tags; `what` names the resource. */
+/**
+ * Returns a function that adds tags. It throws a ValidationError for more than `most` tags; `what`
+ * names the resource.
+ */
 export function withTags(tags: readonly string[], most: number, what: string): TagsAfter {
   return (had) => {
     const all = uniqueTags([...had, ...tags]);
@@ -30,7 +33,7 @@ export function withTags(tags: readonly string[], most: number, what: string): T
   };
 }
 
-/** Removes tags; absent tags are ignored. */
+/** Returns a function that removes tags; absent tags are ignored. */
 export function withoutTags(tags: readonly string[]): TagsAfter {
   const removed = new Set(tags.map(foldCase));
   return (had) => had.filter((tag) => !removed.has(foldCase(tag)));

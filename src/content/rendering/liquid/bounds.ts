@@ -31,7 +31,7 @@ export const liquidBounds = {
 /** A fill that ended at a bound; the message names the remedy. */
 export class FillBoundError extends Error {}
 
-/** Deepest nesting of arrays in a value. */
+/** Deepest nesting of arrays and objects in a value. */
 const mostDepth = 64;
 /** Characters counted for a number, a boolean or an object. */
 const smallSize = 16;
@@ -53,7 +53,10 @@ export class WorkBudget {
 
   check(): void {}
 
-  /** Counts the characters of a value as text, before filters join them. Groups are objects. */
+  /**
+   * Counts the characters of a value as text, before filters join them. Counts the fields of
+   * objects only with `intoObjects`.
+   */
   useText(value: unknown, intoObjects = false): void {
     this.#useDeep(value, intoObjects, 0);
   }
@@ -74,7 +77,7 @@ export class WorkBudget {
   }
 }
 
-/** Returns the milliseconds that this thread has worked. The load of the machine has no effect. */
+/** Returns the CPU time of this thread in ms, which does not depend on the load of the machine. */
 export function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -110,9 +113,8 @@ export class StepBudget {
 
 /**
  * HTML with escaped values: the content of `capture`, and the result of filters such as `escape`.
- * In text it is printed as HTML; in an attribute its text is escaped. Other filters read its text.
- * Where `raw` is allowed they read the HTML, so that a filter before `raw` cannot remove the
- * escaping.
+ * In text it is printed as HTML; in an attribute the text is escaped. Filters read the text. Where
+ * `raw` is allowed they read the HTML, so that a filter before `raw` cannot remove the escaping.
  */
 export class Markup extends Drop {
   readonly #html: string;

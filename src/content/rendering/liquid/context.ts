@@ -15,7 +15,7 @@ interface ScopeFinder {
 
 export type ReadPath = Parameters<Context['_get']>[0];
 
-/** Returns a variable as users write it, shortened. */
+/** Returns a variable as users write it, such as `user.name`, with at most 200 characters. */
 export function pathOf(path: ReadPath): string {
   return path.slice(0, 8).map(String).join('.').slice(0, 200);
 }
@@ -29,7 +29,7 @@ export interface FillRun {
   readonly partials: ReadonlyMap<string, Template[]>;
   /** Returns the footer of the brand, escaped for this text. */
   readonly footer: () => string;
-  /** Seconds since 1970 for `now`. */
+  /** Time that `now` and `today` mean, in seconds since 1970. */
   readonly now: number;
   /** Number of nested partials that are being filled now. */
   depth: number;
@@ -43,7 +43,7 @@ export interface FillRun {
 
 export class FillContext extends Context {
   readonly run: FillRun;
-  /** True while a value for the text is read. */
+  /** True while a value is read to be printed: only then a missing value is reported. */
   isPrinting: boolean = false;
 
   constructor(engine: Liquid, scope: object, run: FillRun) {
@@ -61,7 +61,10 @@ export class FillContext extends Context {
     this.run = run;
   }
 
-  /** Reads a variable directly: the six generators of liquidjs take most of the time of a fill. */
+  /**
+   * Reads a variable directly: the six generators of liquidjs would take most of the time of a
+   * fill.
+   */
   read(path: ReadPath): unknown {
     const [root = ''] = path;
     // `findScope` is private only in the types. It searches tag scopes, the data, then globals.
@@ -80,7 +83,8 @@ export class FillContext extends Context {
   }
 
   /**
-   * Reads a property. Hides methods that `forloop` and other Drops inherit: liquidjs calls them.
+   * Reads a property. Hides methods that `forloop` and other Drops inherit: liquidjs would call
+   * them.
    */
   override readProperty(object: Scope, key: ReadPath[number]): unknown {
     const isInherited =
@@ -93,7 +97,7 @@ export class FillContext extends Context {
   }
 }
 
-/** Returns the context as a FillContext; templates are filled with no other class. */
+/** Casts the context. @throws Error for a context of a different class */
 export function contextOf(context: Context): FillContext {
   if (!(context instanceof FillContext)) throw new Error('a template is filled by its own context');
   return context;

@@ -202,7 +202,7 @@ function engineOf({ kind, allowRawHtml }: LiquidRules): TemplateEngine {
   return engine;
 }
 
-/** Matches the place in an error text of liquidjs. It is removed: the problem has fields for it. */
+/** Matches line and column in an error text of liquidjs, which TemplateProblem has as a field. */
 const placeAtEnd = /, line:\d+, col:\d+$/;
 
 const rawIsRefused =

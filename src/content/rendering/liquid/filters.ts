@@ -81,7 +81,7 @@ const ownFilters: Record<string, Handler> = {
 const unescaped = (value: unknown) =>
   textOf(value).replace(/&(?:amp|lt|gt|quot|#34|#39);/g, (one) => entities[one] ?? one);
 
-/** Filters that return HTML, not escaped again in HTML; elsewhere text without entities. */
+/** Filters that return HTML, which is not escaped again; in text parts they return plain text. */
 const htmlFilters: Record<string, { text: (value: unknown) => string; breaks?: true }> = {
   escape: { text: textOf },
   escape_once: { text: unescaped },
@@ -104,7 +104,8 @@ function guarded(handler: Handler, intoObjects = false): Handler {
 const json: Handler = (value) => JSON.stringify(value ?? null);
 
 /**
- * Registers only the filters of templates. `raw` turns HTML into plain text where a text is read.
+ * Registers only the filters of templates. `raw` converts the input of the filter `raw` in text
+ * parts; null refuses that filter.
  */
 export function registerFilters(
   engine: Liquid,

@@ -84,7 +84,7 @@ const mostNameCharacters = 40;
 const schemeEnd = /[:/?#]/;
 const mostSchemeCharacters = 200;
 
-/** Returns the open characters of an address, or null once the scheme is settled. */
+/** Returns the characters of an address while the scheme may still change; else null. */
 function openAddress(characters: string): string | null {
   const open = withoutIgnored(characters);
   const isSettled = schemeEnd.test(decodeEntities(open)) || open.length > mostSchemeCharacters;
@@ -230,7 +230,7 @@ class Follower {
     } else this.kind = this.isEndTag && character !== '>' ? 'declaration' : 'text';
   }
 
-  /** Reads up to a character that ends a name. */
+  /** Reads a name up to `ends`. Returns at most 40 characters, in lower case. */
   #readUntil(ends: RegExp): string {
     ends.lastIndex = this.at;
     const found = ends.exec(this.text);

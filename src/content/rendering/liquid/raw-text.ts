@@ -2,7 +2,7 @@
 // elsewhere.
 import { templateText } from '../template-text.ts';
 
-/** Characters of a value that are read. */
+/** Most characters of a value that are converted; the rest is cut off. */
 const mostCharacters = 64 * 1024;
 
 /** Returns the visible text of an HTML value. */

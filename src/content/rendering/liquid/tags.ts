@@ -26,7 +26,7 @@ export type OutputToken = ConstructorParameters<typeof Output>[0];
 /** Result of a part that has already written. liquidjs would print a different result. */
 const done = undefined as unknown as IterableIterator<unknown>;
 
-/** Returns the emitter as our writer; templates are filled into no other class. */
+/** Casts the emitter: templates are filled only into a ContentWriter. */
 const writerOf = (emitter: unknown) => emitter as ContentWriter;
 
 /** A piece of the author's text. */

@@ -4,7 +4,7 @@ import { FillBoundError, liquidBounds, Markup } from './bounds.ts';
 import type { FillRun } from './context.ts';
 import type { CaptureWriter, StaticPiece } from './writer.ts';
 
-/** Returns the text of a value, counted before it is made. An object has an empty text. */
+/** Returns the text of a value, and counts the characters as work. An object has an empty text. */
 export function printed(value: unknown, run: FillRun): string {
   const plain = value instanceof Markup ? Markup.textOf(value) : toValue(value);
   if (typeof plain === 'string') {
@@ -21,7 +21,7 @@ export function printed(value: unknown, run: FillRun): string {
   return '';
 }
 
-/** Returns the length of a filled text after a further part. */
+/** Returns the length after a further part. @throws FillBoundError above 2,000,000 characters */
 export function lengthWith(length: number, part: string): number {
   const sum = length + part.length;
   if (sum > liquidBounds.output) {

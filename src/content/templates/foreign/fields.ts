@@ -12,7 +12,10 @@ export const foreignServices = [
 
 export type ForeignService = (typeof foreignServices)[number];
 
-/** `kept`: the draft has the field. `record`: mail never shows it. Any further text is advice. */
+/**
+ * `kept`: the draft has the field. `record`: mail never shows the field. Any further text is
+ * advice.
+ */
 type Treatment = 'kept' | 'record' | (string & {});
 
 const sender =
@@ -92,7 +95,7 @@ export function treatmentOf(service: ForeignService, path: string): string | und
   return Object.hasOwn(fields[service], path) ? fields[service][path] : undefined;
 }
 
-/** Returns the fields of an entry that the draft lacks, at most 50. Empty fields lack nothing. */
+/** Returns up to 50 fields of an entry that the draft lacks, without empty fields. */
 export function leftFields(service: ForeignService, entry: object): LeftField[] {
   const left: LeftField[] = [];
   const look = (value: unknown, path: string, depth: number): void => {

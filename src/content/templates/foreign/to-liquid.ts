@@ -110,7 +110,9 @@ class Translation {
     return this.#blocks.at(-1) ?? { prefix: '', item: null };
   }
 
-  /** Returns a name in the context; null for a name that Liquid cannot express. */
+  /**
+   * Returns a name of the service as a Liquid path in the open block; null without an equivalent.
+   */
   #name(text: string): string | null {
     const { prefix, item } = this.#context();
     if (text === 'this' || text === '.')
@@ -323,7 +325,7 @@ function* tagsOf(source: string): Generator<Tag> {
   }
 }
 
-/** Translates a source of a service. */
+/** Translates a text of a foreign template. `fallbacks` has the default values of variables. */
 export function toLiquid(
   service: ForeignService,
   source: string,

@@ -38,9 +38,9 @@ export interface Workspace {
   references: readonly Reference[];
 }
 
-/** The result of a change. */
+/** A prepared change: the new content of the workspace, and the commits to store. */
 export interface Step {
-  /** New content of the workspace; if left out, it stays. */
+  /** Staged files after the change. Each part of the content that is left out stays the same. */
   overlay?: Overlay;
   conflicts?: readonly Conflict[];
   references?: readonly Reference[];
@@ -111,7 +111,7 @@ function stale(expected: string, present: number): ConflictError {
   );
 }
 
-/** Returns the row after a step. */
+/** Returns the row of the workspace after a step, with the next revision. */
 export function nextRow(
   workspace: Workspace,
   step: Step,
@@ -197,7 +197,7 @@ export async function change<Answer>(
 
   const workspace = await openWorkspace(db, caller.organizationId, templateId);
   const { row } = workspace;
-  /** A concurrent request with the same key may have made the change meanwhile. */
+  /** Returns the answer of a concurrent request with the same key; else throws for the revision. */
   const madeOrStale = async () => {
     const made = await again();
     if (made) return made.answer;

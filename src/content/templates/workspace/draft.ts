@@ -43,7 +43,7 @@ export function staged(base: TemplateFiles, overlay: Overlay, changes: Overlay):
   return sorted(all);
 }
 
-/** Returns the staged files that replace the whole base: these files, and deletions. */
+/** Returns the staged files that replace the whole base: these files, and deletions of the rest. */
 export function replacing(base: TemplateFiles, files: TemplateFiles): Overlay {
   const all = new Map<string, string | null>(Object.entries(files));
   for (const path of Object.keys(base)) if (!all.has(path)) all.set(path, null);

@@ -1,12 +1,15 @@
-// Commits from git clients: pushes, which must extend main, and bundles, which may also have left
-// it.
+// Commits from git clients: pushes, which must extend main, and bundles, which may have diverged
+// from main.
 //
-//   comes   | main is below it | the draft       | then
-//   --------+------------------+-----------------+----------------------------------------------------------
-//   push    | yes              | any             | main moves; the draft moves onto it, perhaps with conflicts
-//   push    | no               | any             | refused: fetch and merge first
-//   bundle  | yes              | no conflict     | main moves; the draft moves onto it
-//   bundle  | else             | any             | it is pending: merged into the draft, until a save or discard
+//   source  | extends main | draft            | effect
+//   --------+--------------+------------------+------------------------------------------------------
+//   push    | yes          | any              | main moves, draft merged, perhaps with conflicts
+//   push    | no           | any              | refused: fetch and merge first
+//   bundle  | yes          | without conflict | main moves, draft merged
+//   bundle  | yes          | with conflict    | commits wait, draft merged
+//   bundle  | no           | any              | commits wait, draft merged
+//
+// Waiting commits join main with the next save, and are dropped by a discard.
 import type { Caller, FileAnswer, StreamedBody } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../../platform/errors.ts';
@@ -33,7 +36,7 @@ import { authorOf, viewOf } from './view.ts';
 
 export const bundleType = 'application/x-git-bundle';
 
-/** Most retries of a push after concurrent changes of the workspace. */
+/** Most attempts of a push or an import while concurrent requests change the workspace. */
 const mostTries = 5;
 
 /** Returns the head of main. @throws ResourceNotFoundError */
@@ -198,7 +201,7 @@ export async function pushFiles(
   }
 }
 
-/** Refuses further commits while imported commits await a merge. */
+/** @throws ConflictError while the draft has conflicts, or imported commits await a merge */
 function assertMergeable({ row, conflicts }: Workspace): void {
   if (row.pending_head === null && conflicts.length === 0) return;
   throw new ConflictError(
@@ -212,9 +215,9 @@ function notOnTop(): ConflictError {
 }
 
 /**
- * Imports main of a bundle. If it extends main and does not conflict with the draft, main moves to
- * it. Otherwise it awaits a merge, and the draft becomes the merged files. @throws ConflictError,
- * ResourceNotFoundError, ValidationError, MalformedRequestError
+ * Imports the commits of a bundle. If they extend main without a conflict with the draft, main
+ * moves to them. Else they await a merge, and the draft becomes the merged files.
+ * @throws ConflictError, ResourceNotFoundError, ValidationError, MalformedRequestError
  */
 async function importBundle(
   app: App,

@@ -8,7 +8,7 @@ export interface WorkspaceRow {
   revision: number;
   /** Head of main. */
   base_commit: string;
-  /** Commit of a bundle that awaits a merge. */
+  /** Newest commit of a bundle that awaits a merge; null without a merge. */
   pending_head: string | null;
   /** JSON: staged files by path; null deletes a file. */
   overlay: string;

@@ -23,7 +23,7 @@ export interface Reference {
 
 const defaultBranch = 'main';
 
-/** Digest of the files that all workspaces share. Such files do not exist, so it is constant. */
+/** Digest of the files that all workspaces share: of an empty object, because there are none. */
 const libraryManifestDigest = digestOf('{}');
 
 export function authorOf(caller: Caller, via?: 'git'): Author {

@@ -22,7 +22,7 @@ import type {
 } from './schema.ts';
 import { viewOf } from './view.ts';
 
-/** Paths that a message or an error names. */
+/** Most paths that a message or an error names. */
 const mostNamed = 5;
 
 /** Returns the workspace with the files. @throws ResourceNotFoundError */
@@ -147,7 +147,7 @@ async function saved(
 }
 
 /**
- * Discards the staged files, and a commit that awaits a merge. @throws ConflictError,
+ * Discards the staged files, and imported commits that await a merge. @throws ConflictError,
  * ResourceNotFoundError
  */
 export function discardWorkspace(
