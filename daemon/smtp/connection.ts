@@ -36,7 +36,10 @@ export class Connection extends SMTPConnection {
     this.#limits = limits;
   }
 
-  /** Counts commands. Does not count lines of a login, or bytes before a TLS handshake. */
+  /**
+   * Counts idle commands, and answers 421 above the limit. Lines of a login and bytes before a TLS
+   * handshake do not count.
+   */
   override _onCommand(command: Buffer, callback?: () => void): void {
     const isCommand = !this._upgrading && !this._nextHandler;
     if (isCommand && !transactionCommand.test(command.toString('latin1'))) this.#idleCommands += 1;

@@ -6,22 +6,19 @@ import { SmtpRefusal } from './errors.ts';
 import type { MailCollector } from './mail-collector.ts';
 import { hangUp, type Session, type Sessions } from './sessions.ts';
 
-/**
- * Name of the receiving steps, by which large messages of many clients share turns of the event
- * loop.
- */
+/** Operation name for `sliceTurns`: large messages of many clients share the event loop. */
 const operation = 'receive mail data';
 
 export type Answer = (refusal: SmtpRefusal | null, text?: string) => void;
 
-/** The decision on a message. */
+/** Decision on a message: accepted with `text` if `refusal` is null. */
 export interface Taken {
   refusal: SmtpRefusal | null;
   /** Text of the 250. */
   text: string;
 }
 
-/** Collects the bytes of a message; passes the message on once it is complete. */
+/** Collects the bytes of a message, passes the complete message to `take`, and answers. */
 export function collectData(
   sessions: Sessions,
   session: Session,

@@ -43,7 +43,7 @@ export const replies = {
   storeTrouble: refused(451, '4.3.0', 'The message cannot be stored now, try again later'),
 } as const;
 
-/** Logs a fault of ours, and returns a refusal that makes the client keep the message. */
+/** Logs an error of the service, and returns a 451, so that the client tries again later. */
 export function ourFault(app: App, error: unknown, doing: string): SmtpRefusal {
   app.log.error({ err: error }, `${doing} failed: the client was asked to try again`);
   return new SmtpRefusal(replies.storeTrouble);

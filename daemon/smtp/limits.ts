@@ -21,13 +21,13 @@ export interface SmtpLimits {
   /** Silence after which a new client may replace a client, if all connections are in use. */
   yieldMs: number;
   /**
-   * Time from the greeting, or from a message, to the end of the next message: 50 MB at 0.5
-   * Mbit/s.
+   * Longest time from the greeting, or from an accepted message, to the end of the next message:
+   * enough for 50 MB at 0.5 Mbit/s.
    */
   messageMs: number;
   /** Interval at which silence and message time are checked. */
   checkEveryMs: number;
-  /** Memory for all incoming messages. */
+  /** Bytes of memory for all incoming messages of the listener. */
   bufferedBytes: number;
   /** Most bytes stored for a message: the size times the number of mailboxes addressed. */
   copiedBytes: number;

@@ -1,8 +1,9 @@
-// The bytes of an incoming message: bounded, with CRLF line ends, in few large blocks for any
-// size of pieces. (A message of dots arrives byte by byte, and each Buffer costs 100 bytes.)
+// Collects the bytes of an incoming message: size limited, with CRLF line ends, in few large blocks
+// even if the pieces are small. (A message of dots arrives byte by byte, and each Buffer costs 100
+// bytes.)
 //
 // state     | bytes                  | at the end of data
-// keeping   | kept                   | the message
+// accepted  | stored                 | the message
 // refused   | counted, then dropped  | the refusal; memory is released at once
 import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
@@ -24,11 +25,11 @@ const largestBlockBytes = 1_048_576;
  */
 const drainedFactor = 2;
 
-/** Bytes of the reserve guaranteed to each holder, in a pool of the usual size. */
+/** Bytes of the pool that are guaranteed to each holder; less in a pool below 256 MB. */
 const firstBytes = 4_000_000;
 const leastHolders = 64;
 /**
- * Size of the pool, as a number of the largest messages. In a smaller pool a single message would
+ * Least size of the pool, in messages of the largest size. In a smaller pool a single message would
  * exceed the share of a holder.
  */
 const largestMessages = 2;
@@ -79,7 +80,7 @@ export class MailCollector implements Occupant {
     this.#speed = new ClientSpeed(clock, () => this.#cut(replies.slowData));
   }
 
-  /** Starts to wait for bytes; `onCut` ends the session before the message is whole. */
+  /** Starts to measure the client's speed. Calls `onCut` with the refusal if the message is cut. */
   begin(onCut: (refusal: InboundRefusal) => void): void {
     this.#onCut = onCut;
     this.#speed.wait();
@@ -103,7 +104,7 @@ export class MailCollector implements Occupant {
     return this.#keptBytes;
   }
 
-  /** Whether a line ended in CR or LF alone. */
+  /** Whether a line ended in anything but CRLF. */
   get hasBareLineEnds(): boolean {
     return this.#hasBareLineEnds;
   }

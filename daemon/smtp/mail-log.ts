@@ -13,7 +13,7 @@ import type { Session } from './sessions.ts';
  * refusal.
  */
 const refusalsPerSecond = 100;
-/** Recipients named in a line; a mail may have 100. */
+/** Most recipients, and most message ids, in a log line; a mail may have 100 recipients. */
 const mostNamed = 10;
 /** Characters logged of an address. Ours have at most 320; a stranger's may be longer. */
 const mostAddressCharacters = 320;

@@ -1,10 +1,10 @@
 // The open SMTP sessions: limits, time-outs, and the stop. The library handles the dialogue,
 // transaction.ts the messages.
 //
-//   phase     | the client owes       | idle limit | at the stop
-//   commands  | the next command      | holds      | 421 at once
-//   receiving | the rest of the DATA  | holds      | may finish within the grace
-//   working   | nothing, we do        | rests      | may finish within the grace
+//   phase     | waits for             | idle limit | at the stop
+//   commands  | the next command      | applies    | closed with 421 at once
+//   receiving | the rest of the DATA  | applies    | may finish within the grace period
+//   working   | our reply             | paused     | may finish within the grace period
 import type { Socket } from 'node:net';
 import type { SMTPServer, SMTPServerSession } from 'smtp-server';
 import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
@@ -92,8 +92,9 @@ export class Sessions {
   }
 
   /**
-   * Frees a place if all connections are used. Ends the connection that was silent longest, among
-   * connections that were silent long enough or belong to a site with more connections.
+   * If all connections are in use, ends the connection that was silent longest, and admits the new
+   * client. Only connections that were silent for `yieldMs`, or whose site has more connections,
+   * can be ended. Returns whether the client was admitted.
    */
   #admitInPlaceOfSilent(address: string): boolean {
     if (!this.#counts.isFull) return false;
@@ -138,7 +139,7 @@ export class Sessions {
     if (this.#isStopping && session.phase === 'commands') hangUp(session, replies.closing);
   }
 
-  /** Closes sessions that wait for the client. Busy sessions are closed after their reply. */
+  /** Closes sessions that wait for a command. Busy sessions are closed after the next reply. */
   stop(): void {
     this.#isStopping = true;
     for (const session of this.#open.values()) {

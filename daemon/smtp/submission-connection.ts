@@ -3,10 +3,11 @@
 // checks the rights of the key.
 //
 //   state     | AUTH                                        | then
-//   ----------+---------------------------------------------+----------
+//   ----------+---------------------------------------------+--------------------
 //   plain     | refused: 538                                | plain
 //   anonymous | a valid key, used from an allowed address   | logged in
-//   anonymous | any other: 535, 550; once too often 421     | anonymous, or the end
+//   anonymous | refused: 501, 504, 535, 550                 | anonymous
+//   anonymous | too many failed logins: 421                 | closed
 //   logged in | refused: 503                                | logged in
 //   any       | (STARTTLS)                                  | anonymous
 import type { Socket } from 'node:net';

@@ -26,7 +26,7 @@ function oneLine(text: string): string {
   return Buffer.byteLength(line) <= longestText ? line : `${line.slice(0, longestText / 4)}…`;
 }
 
-/** Converts any refusal of a send, or a fault, to a reply. */
+/** Converts any error of a send to a reply. Unexpected errors get 451. */
 export function replyOf(error: unknown): InboundRefusal {
   const isOurFault = !(error instanceof ServiceError) || error instanceof InternalError;
   if (isOurFault) return submissionReplies.ourFault;

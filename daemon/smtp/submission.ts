@@ -86,7 +86,7 @@ function optionsOf(submission: Submission): SMTPServerOptions {
   };
 }
 
-/** Creates the functions by which connections log in, with a count of failures. */
+/** Creates `logIn`, with a limit of failed logins for each address. */
 function openDesk(
   app: App,
   authenticator: Authenticator,

@@ -40,7 +40,7 @@ export interface Submission {
   admission: Admission;
 }
 
-/** Logs and counts a refusal. A fault of ours gets an error line as well. */
+/** Writes a refusal to the mail log, and counts it in the metrics. */
 export function logRefusedProgram(app: App, refused: RefusedProgram, error: ServiceError): void {
   app.metrics.submissionsRefused.inc({ reason: error.reason });
   logRefusedSubmission(app, refused, error);
@@ -53,7 +53,10 @@ function asRefusal(app: App, error: unknown): ServiceError {
   return error instanceof InternalError ? error : new InternalError('The mail cannot be accepted');
 }
 
-/** Runs the checks of each send that need no parsed mail. @throws ServiceError */
+/**
+ * Checks the key, the client address, the permission and the rate. Returns the caller of the key.
+ * @throws ServiceError
+ */
 async function letIn(
   { authenticator, admission }: Submission,
   { keyHash }: Login,
@@ -136,9 +139,10 @@ interface AuthoredMail {
 }
 
 /**
- * Replaces a From without a domain, at `localhost`, or at the name that the client gave in EHLO.
- * Leaves a From at a sending domain of the organization, or at the domain of a sender. @throws
- * ForbiddenError without a default sender
+ * Replaces a From without a domain, at `localhost`, or at the name that the client gave in EHLO, by
+ * the default sender. Keeps it if that name is a sending domain of the organization, or if a sender
+ * has that address.
+ * @throws ForbiddenError without a default sender
  */
 async function withMachineAuthor(
   app: App,

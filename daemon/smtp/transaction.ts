@@ -46,7 +46,10 @@ function countMailboxes(addressees: Iterable<Addressee>): number {
   return new Set(owners).size;
 }
 
-/** Handles MAIL. Accepts every sender, also the null return path. */
+/**
+ * Handles MAIL. Accepts every sender, also the null return path, if SMTPUTF8 and the free memory
+ * allow it. Returns the refusal or null.
+ */
 export function beginTransaction(
   { memory }: Reception,
   session: Session,

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 
-/** Size in bytes of a form on a recipient's page. */
+/** Most bytes of a form by default: enough for the pages that recipients open. */
 const usualBytes = 4_096;
 const longestMs = 10_000;
 const mostFields = 1_000;

@@ -1,6 +1,6 @@
 // The listeners of tracking hosts. `tracking.http` serves links and challenges; `tracking.https`
-// serves the same with the certificate of the host that a client names. They are separate from the
-// API and serve none of its paths. requests.ts answers.
+// serves them with the certificate of the host that a client names. Both are separate from the API,
+// and serve no path of the API. requests.ts answers.
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

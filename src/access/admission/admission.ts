@@ -57,7 +57,7 @@ class OrganizationRates {
     return this.#ratesOf(known);
   }
 
-  /** Returns the rates of recently found organizations, without waiting. */
+  /** Returns the cached rates of an organization; null if not cached or without a rate limit. */
   peek(organizationId: string): SendRates | null {
     return this.#ratesOf(this.#known.peek(organizationId));
   }
@@ -202,7 +202,8 @@ export class Admission {
    */
   async #drawInCompany(drawing: SharedDraw, now: number): Promise<number> {
     const { buckets, returned, tokens, leaving } = drawing;
-    // Without this, an empty bucket stays empty until a clock that was set back has caught up.
+    // Without the refill, an empty bucket stays empty until a clock that was set back has caught
+    // up.
     for (const bucket of buckets) refill(bucket, now);
     const isEmpty = returned === 0 && waitMs(buckets, 1 + leaving, now) > 0;
     return isEmpty ? waitMs(buckets, tokens + leaving, now) : this.#drawShared(drawing);

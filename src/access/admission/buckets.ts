@@ -11,8 +11,9 @@
 const unitsPerToken = 1_000_000;
 
 /**
- * Largest time by which a level may be in the future because the clocks of two machines differ: the
- * bucket then waits. Further ahead, the clock was set back, and the time of the level is ignored.
+ * Largest time by which a level may be dated ahead because the clocks of two machines differ: the
+ * bucket then refills only from that date on. A level dated further ahead comes from a clock that
+ * was set back, so the date is ignored.
  */
 const mostSkewMs = 5_000;
 
