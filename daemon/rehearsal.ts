@@ -1,6 +1,6 @@
 // Plays the coming days on a copy of a store (`svc rehearse`): queue, campaigns, confirmations and
-// the jobs that end waits. It advances a virtual clock. Starts no listener, and contacts no remote
-// machine.
+// the jobs that end waits such as snoozes. A virtual clock is advanced. No listener is started, and
+// no remote machine is contacted.
 
 import { createRun } from '../src/campaigns/setup/runs.ts';
 import { campaignLoop } from '../src/campaigns/walk/loop.ts';
@@ -37,14 +37,14 @@ const lookEachMs = 6 * 3_600_000;
 export interface RehearsalOptions {
   /** The clock of the app. */
   clock: StandingClock;
-  /** Days to play. */
+  /** Number of days to play, from `at` on. */
   days: number;
   /** Begin, ms since 1970. Days before the begin are played, but not reported. Default: now. */
   at?: number | undefined;
   /** Campaign to run at `at`. */
   campaignId?: string | undefined;
   scenario: Scenario;
-  /** Called with the time played so far, and the time to play in total. */
+  /** Called with the milliseconds played so far and in total; with 1 and 1 at the end. */
   onProgress?: (done: number, total: number) => void;
 }
 
@@ -104,7 +104,7 @@ function looksOf(start: number, end: number): number[] {
   return [...looks, end - 1];
 }
 
-/** Starts the parts; the returned function stops them. */
+/** Starts queue, campaigns, confirmations and jobs. Returns a function that stops them. */
 async function start(app: App, scenario: Scenario): Promise<() => Promise<void>> {
   const { providersFile, maxConnectionsPerDomain } = app.config.delivery;
   const providers = loadProviders(providersFile, maxConnectionsPerDomain);

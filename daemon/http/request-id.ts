@@ -4,7 +4,7 @@ import type { Random } from '../../src/platform/runtime/random.ts';
 
 const saneId = /^[\w.:-]{1,128}$/;
 
-/** Returns the id of a request with this `X-Request-Id` header. */
+/** Returns the `X-Request-Id` of the caller if it is valid, else a new id. */
 export function requestIdOf(header: string | string[] | undefined, random: Random): string {
   return typeof header === 'string' && saneId.test(header) ? header : newRequestId(random);
 }

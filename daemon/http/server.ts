@@ -161,8 +161,8 @@ function createFastify(app: App, limits: SocketLimits, connections: Connections)
     genReqId: (request) => requestIdOf(request.headers['x-request-id'], app.random),
     serverFactory: (handle) =>
       createHttpListener(limits, connections, { requestTimeoutSeconds, handle }),
-    // During the close, fastify would answer in a form that differs from ours. So it serves the
-    // request.
+    // While it closes, fastify would answer 503 without our error body. So it still serves
+    // requests.
     return503OnClosing: false,
     routerOptions: { maxParamLength: longestUrl },
     clientErrorHandler: (error, socket) => {

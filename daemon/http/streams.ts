@@ -1,13 +1,13 @@
-// Bodies that are processed as they arrive, and answers that leave as they are made, for routes
-// that declare it (`takes`, `streams` of src/core/api/route.ts): millions of rows in the memory of
-// a few. Bounded in number, bytes and time. dispatch.ts has the order of checks.
+// Request bodies that are processed as they arrive, and answers that are sent as they are made, for
+// routes that declare it (`takes`, `streams` of src/core/api/route.ts): millions of rows need
+// little memory. Bounded in number, bytes and time. dispatch.ts has the order of checks.
 //
-//   body       by                                              then
-//   coming     less than 1 KB/s over 10 s of waiting for it    400, the rest is passed over
-//   coming     a new stream in a full pool, as the slowest     503, the rest is passed over
-//   coming     more bytes than the route takes                 413, the rest is passed over
-//   coming     the connection ends, or 300 s of the request    the work of the route so far stays
-//   answer     10 minutes, or a new stream as above            cut, so that no reader takes it for whole
+//   stream     event                                           result
+//   body       less than 1 KB/s over 10 s of waiting for it    400, the rest is discarded
+//   body       a new stream needs space, this is the slowest   503, the rest is discarded
+//   body       more bytes than the route accepts               413, the rest is discarded
+//   body       the connection ends, or 300 s of the request    finished work of the route stays
+//   answer     10 minutes, or a new stream as above            cut, so that it looks incomplete
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Route, StreamedAnswer, StreamedBody } from '../../src/core/api/route.ts';
@@ -26,12 +26,12 @@ const longestAnswerMs = 600_000;
 
 export interface Streams {
   /**
-   * Runs a route on the body of the request, within the holder's share of places.
-   * @throws CapacityError beyond the holder's share; MalformedRequestError 415 for a wrong media
-   * type or a compressed body, 413 for a Content-Length beyond the bound.
+   * Runs a route on the body of the request, if the share of the holder allows a further stream.
+   * @throws CapacityError beyond the share of the holder; MalformedRequestError 415 for a wrong
+   * media type or a compressed body, 413 for a Content-Length beyond the limit.
    */
   take<T>(holder: string, request: StreamedRequest, run: Run<T>): Promise<T>;
-  /** Returns the answer as it is sent; holds the place until it has ended. @throws CapacityError */
+  /** Returns the answer as a stream, which counts until it closes. @throws CapacityError */
   send(holder: string, answer: StreamedAnswer): Readable;
 }
 
@@ -175,7 +175,10 @@ function tooLarge(mostBytes: number): MalformedRequestError {
   return new MalformedRequestError(`The body is larger than ${mostBytes} bytes: split it`, 413);
 }
 
-/** Yields the bytes of the body, each piece on demand. @throws as `ComingBody.next` */
+/**
+ * Yields the bytes of the body, each piece on demand.
+ * @throws MalformedRequestError 413 above `mostBytes`, and the errors of `ComingBody.next`
+ */
 async function* chunksOf(
   request: IncomingMessage,
   response: ServerResponse,
@@ -201,6 +204,6 @@ async function* chunksOf(
 export function passOverRest(request: IncomingMessage, response: ServerResponse): void {
   if (request.readableEnded) return;
   if (!response.headersSent) response.setHeader('connection', 'close');
-  // Discards the rest: unread bytes would reset the connection before the client reads the answer.
+  // Reads the rest: unread bytes would reset the connection before the client reads the answer.
   request.resume();
 }

@@ -109,7 +109,7 @@ const longestBaseSeconds = 15;
 /**
  * Returns a function to call for each refusal. It returns whole seconds, at random between a base
  * and twice the base, so that clients refused together do not return together. The base grows from
- * 1 to 29. It starts again after a time without refusals of twice the longest wait.
+ * 1 to 15 seconds, and starts again after four times the base without a refusal.
  */
 export function createBackoff(clock: Clock, random: Random): () => number {
   let startedAt = 0;

@@ -11,7 +11,7 @@ import { newRequestId } from '../http/request-id.ts';
 import { openWorkload } from '../http/workload.ts';
 import { type Connection, mcpOverStdio } from './server.ts';
 
-/** The address of a command: this machine. */
+/** Client address in the log and the audit for calls of a command: this machine. */
 const peer = '127.0.0.1';
 
 export interface McpCommand {

@@ -1,5 +1,5 @@
 // Results for an agent: cut to a part of the agent's context, mail from outside marked, invisible
-// characters shown as signs. Fixed rules set the marks, not a model.
+// characters replaced by visible signs. Fixed rules set the marks, not a model.
 import { hidesWords } from '../../src/mail/mime/html/hidden-words.ts';
 import { misleading, plainly } from '../../src/platform/runtime/signs.ts';
 
@@ -11,7 +11,7 @@ const mostMessages = 100;
 
 export type Suspicion = 'hidden-text' | 'zero-width' | 'direction' | 'controls';
 
-/** Returns the ids of messages in a value, at most a page of them. */
+/** Returns the ids of the messages in a value, at most 100. */
 export function messageIdsIn(value: unknown): string[] {
   const ids = new Set<string>();
   const look = (one: unknown) => {
@@ -23,7 +23,7 @@ export function messageIdsIn(value: unknown): string[] {
   return [...ids];
 }
 
-/** Returns the marks for signs of deceit in a text. */
+/** Returns the kinds of deception in a text: invisible characters, text direction, controls. */
 function suspicionsIn(text: string): Suspicion[] {
   const found: Suspicion[] = [];
   if (/[\u200B-\u200D\u2060-\u2064\uFEFF\u00AD\u{E0000}-\u{E007F}]/u.test(text)) {
@@ -40,9 +40,9 @@ export interface Shown {
 }
 
 /**
- * Returns a value for an agent: invisible characters as signs, long texts cut, and the marks of
- * deceit. A message with an id in `hidden` gets the mark of hidden HTML text even if the value
- * lacks the HTML.
+ * Returns a value for an agent, with visible signs for invisible characters, long texts cut, and
+ * the kinds of deception found. A message with an id in `hidden` gets the mark of hidden HTML text
+ * even if the value lacks the HTML.
  */
 export function shown(value: unknown, hidden: ReadonlySet<string>): Shown {
   const suspicious = new Set<Suspicion>();
@@ -89,7 +89,7 @@ export interface ListPlace {
   skip: number;
 }
 
-/** @throws TypeError for a text that is not a cursor of a result */
+/** Decodes a cursor; the begin of the list without a cursor. @throws TypeError if malformed */
 export function placeOf(cursor: unknown): ListPlace {
   if (cursor === undefined) return { page: null, skip: 0 };
   try {
@@ -107,7 +107,10 @@ function cursorTo({ page, skip }: ListPlace): string {
   return Buffer.from(JSON.stringify([page, skip])).toString('base64url');
 }
 
-/** Returns the items that fit, and the cursor to the rest; null at the end of the list. */
+/**
+ * Returns the items from `place` on that fit into a result, at least the first item. `nextCursor`
+ * leads to the rest; null at the end of the list.
+ */
 export function fitting(
   list: List,
   place: ListPlace,
@@ -130,7 +133,7 @@ function nextPage({ nextCursor, pagination }: List): string | null {
   return cursorTo({ page: String(pagination.page + 1), skip: 0 });
 }
 
-/** Returns any value as a text of bounded length. */
+/** Returns a value as JSON, cut after 160,000 characters. */
 export function boundedJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= 4 * mostCharacters ? text : `${text.slice(0, 4 * mostCharacters)}… (cut)`;

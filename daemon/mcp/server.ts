@@ -85,7 +85,7 @@ const expectTool = {
     additionalProperties: false,
   },
 };
-/** `messages_expect` uses this tool: a key that may not use it may not wait either. */
+/** Tool that a key must be allowed to use for `messages_expect`, which reads mail through it. */
 const expectNeeds = 'threads_list_messages';
 
 /** Serves MCP over HTTP requests; `connect` returns the connection of a key. */

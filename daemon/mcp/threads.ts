@@ -5,7 +5,7 @@ import type { ThreadMessage } from '../../src/inbox/threads/schema.ts';
 import { plainly } from '../../src/platform/runtime/signs.ts';
 import type { AskRoute } from '../http/faces.ts';
 
-/** Ids of a thread and the mailbox. */
+/** Ids of a mailbox (`id`) and of a thread in that mailbox. */
 export type ThreadPlace = { id: string; threadId: string };
 
 const mostMessages = 30;
@@ -22,7 +22,7 @@ export function threadPlace(uri: string): ThreadPlace | null {
   return id === undefined || threadId === undefined ? null : { id, threadId };
 }
 
-/** Returns a thread as text, the oldest message first. */
+/** Returns a thread as text: up to 30 messages, the oldest first. */
 export async function threadText(ask: AskRoute, params: ThreadPlace): Promise<string> {
   const thread = await ask(threadRoutes.get, { params });
   const query = { limit: String(mostMessages) };
@@ -48,7 +48,7 @@ function mailText({ id, from, createdAt, direction, newContent, preview }: Threa
   ].join('\n');
 }
 
-/** Returns URIs and names of the newest threads of all mailboxes that the key reaches. */
+/** Returns URIs and names of up to 50 threads: for each mailbox of the key, the newest 20. */
 export async function threadResources(ask: AskRoute): Promise<{ uri: string; name: string }[]> {
   const mailboxes = await ask(mailboxRoutes.list);
   const found: { uri: string; name: string }[] = [];
@@ -64,7 +64,8 @@ export async function threadResources(ask: AskRoute): Promise<{ uri: string; nam
 }
 
 /**
- * Returns a mail of a thread with its codes and links.
+ * Returns a mail with codes and links. `message` is null if it is not among the first 100 messages
+ * of the thread.
  * @throws ServiceError if the key may not read it
  */
 export async function mailWithExtracts(

@@ -30,14 +30,17 @@ const cursorField = {
   description: '`nextCursor` of the part before',
 };
 
-/** Tells whether an operation is for people alone: a decision, or the people of an organization. */
+/** Tells whether an operation is reserved for people: a decision, or the management of members. */
 function isForPeople({ decides, permission }: Route): boolean {
   return decides === true || permission.startsWith('members:');
 }
 
 let made: readonly Tool[] | undefined;
 
-/** Returns all tools, in the order of the routes; made once. */
+/**
+ * Returns a tool for each route, in order. Leaves out streams, waits, deprecated routes and routes
+ * that are reserved for people.
+ */
 export function allTools(): readonly Tool[] {
   made ??= [...operationNames(routes)].flatMap(([route, name]) =>
     route.takes || route.streams || route.waits || route.deprecated || isForPeople(route)

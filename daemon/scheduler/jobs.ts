@@ -1,16 +1,12 @@
 // The daemon's scheduled jobs. All daemons of a store check for due ticks, and a single daemon runs
 // each tick (run-tick.ts). Each job is safe to repeat. With the system's clock the check comes at
-// each full minute, the shortest time of a pattern. With a virtual clock (`svc daemon --clock
-// virtual`) days pass at once, so that a job runs only if it has work:
-//
-// The system's clock is looked at each full minute: patterns name no shorter time. By a clock that
-// is advanced (`svc daemon --clock virtual`) days pass at once, so that a job runs only where it
-// has something to do:
+// each full minute, the shortest interval of a pattern. With a virtual clock (`svc daemon --clock
+// virtual`) days pass at once, so a job runs only if it has work:
 //
 //   a job                 | runs
-//   ----------------------+--------------------------------------------------------------------------
+//   ----------------------+------------------------------------------------------------------------
 //   with `dueAt`          | at the first time of the pattern at or after `dueAt`
-//   without it            | once, at the end of an advance that passed a time of the pattern
+//   without `dueAt`       | once, at the end of an advance that passed a time of the pattern
 import { Cron } from 'croner';
 import type { App } from '../../src/core/app.ts';
 import { timeOfAge } from '../../src/core/clock/age.ts';
@@ -48,7 +44,7 @@ export interface Jobs {
 }
 
 const minuteMs = 60_000;
-/** A job that no daemon of this version knows is deleted this long after the due time. */
+/** A stored job that this version lacks is deleted when it has been due for this long. */
 const forgottenMs = 30 * 24 * 60 * minuteMs;
 
 export async function startJobs(app: App, jobs: readonly Job[]): Promise<Jobs> {
@@ -131,7 +127,7 @@ class Runs {
     return this.#running.has(name);
   }
 
-  /** Runs a job if the tick is due. Never rejects. */
+  /** Runs a job; a shared job only if this daemon can claim the due tick. Never rejects. */
   run(job: TimedJob): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted) return Promise.resolve();
@@ -218,7 +214,7 @@ function eachMinute(clock: Clock, look: () => void): () => void {
   };
 }
 
-/** Returns a job as work for a clock that is advanced. */
+/** Wraps a job for a virtual clock, which runs it by the rules in the head comment. */
 function advancedJob({ clock }: App, job: TimedJob, runs: Runs): JoinedWork {
   let ranAt = clock.now();
   let nextAt = Number.POSITIVE_INFINITY;

@@ -34,7 +34,7 @@ import type { Job } from './jobs.ts';
 
 const eachMinute = '* * * * *';
 
-/** Returns the jobs that end the waits of rows, such as snoozes. */
+/** Returns the jobs that act when the time of a row has come, such as the end of a snooze. */
 export function dueJobs(app: App): Job[] {
   const { db } = app.store;
   return [

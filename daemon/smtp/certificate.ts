@@ -23,7 +23,7 @@ export class Certificate {
   readonly #app: App;
   readonly #named: CertificateFiles;
   readonly #where: string;
-  /** State of the files of the pair in use, and of files that form no valid pair. */
+  /** Paths, times, sizes and inodes of the files in use; `#broken` has them for invalid files. */
   #inUse: string;
   #broken: string | null = null;
   #lookedAt: number;
@@ -44,15 +44,15 @@ export class Certificate {
   }
 
   /**
-   * Returns the new pair if the files have changed to a valid pair; else null. Also null if it
-   * checked a moment ago.
+   * Returns the new pair if the files have changed to a valid pair; else null. Also null within a
+   * second after the last check.
    */
   renewed(): KeyPair | null {
     const isDue = this.#app.clock.elapsed() - this.#lookedAt >= lookEveryMs;
     return isDue ? this.look() : null;
   }
 
-  /** Checks the files at once. Returns the new pair if they have changed to a valid pair. */
+  /** Checks the files now. Returns the new pair if they have changed to a valid pair, else null. */
   look(): KeyPair | null {
     this.#lookedAt = this.#app.clock.elapsed();
     let stamp = '';

@@ -19,8 +19,8 @@ const sourceRoute = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finds control characters
 const control = /[\x00-\x1f\x7f-\x9f]/;
 /**
- * Matches controls, surrogates, private and invisible characters. Allows the joiners that some
- * scripts need.
+ * Matches white space, angle brackets, controls, surrogates, private and invisible characters.
+ * Allows the joiners that some scripts need.
  */
 const unsafe = /[\p{Cc}\p{Cs}\p{Co}\p{Z}<>]|(?![\u200c\u200d])\p{Cf}/u;
 const quotedLocalPart = /^"(?:[^"\\]|\\[\x20-\x7e])*"$/;
@@ -40,8 +40,8 @@ function closingBracket(text: string): number {
 }
 
 /**
- * Parses a MAIL command. Null for a different command, and for a path with controls or of over 512
- * octets.
+ * Parses a MAIL command. Null for a different command, and for a path that is empty, unclosed,
+ * above 512 octets or with controls.
  */
 export function readMailPath(command: string): MailPath | null {
   const start = /^mail from[ \t]*:[ \t]*/i.exec(command)?.[0].length;
@@ -68,7 +68,8 @@ function isDomain(domain: string): boolean {
 /**
  * Returns the address in a return path of a remote server, without the source route: empty for the
  * null path, null if it is invalid. The local part may have any visible characters (`a..b`, `a.`),
- * a domain underscores. At most 254 octets, without white space, controls or invisible characters.
+ * and the domain may have underscores. At most 254 octets, without white space, controls or
+ * invisible characters.
  */
 export function readReturnPath({ path, isBracketed }: MailPath): string | null {
   if (!isBracketed) return null;

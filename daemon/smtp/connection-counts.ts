@@ -24,7 +24,7 @@ export class ConnectionCounts {
     return this.#inAll >= this.#mostInAll;
   }
 
-  /** Counts a connection, unless it exceeds a limit. */
+  /** Counts a connection. Returns false, and does not count it, if it would exceed a limit. */
   admit(address: string): boolean {
     if (!this.#mayAdmit(address, null)) return false;
     const network = networkOf(address);

@@ -1,4 +1,4 @@
-// The head of an answer of server-sent events.
+// Starts a response of server-sent events.
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 

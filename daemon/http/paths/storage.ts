@@ -15,15 +15,15 @@ const longestToken = 300;
 /** Elements that open a connection before the content policy can refuse their content. */
 const connecting = /<(\/?)(iframe|frame|frameset|object|embed|portal|link|base|meta)\b/gi;
 
-/** Memory reserved for a part before the size is known. */
+/** Bytes of memory reserved for an answer before the size of the part is known. */
 const firstReserved = 4_000_000;
 
 /** Most bytes of a preview. The whole mail has a separate link. */
 const longestPreview = 2 * 1024 * 1024;
 
 /**
- * Renames elements of a page that could connect, because Chromium connects for a frame before it
- * refuses to load it.
+ * Returns the first 2 MB of a page, and renames the elements in it that could connect: Chromium
+ * connects for a frame before it refuses to load the frame.
  */
 export function withoutFrames(body: Buffer): Buffer {
   // Decodes bytes as single characters, so that text in any charset stays unchanged.

@@ -1,5 +1,5 @@
-// Serves the targets of links (daemon/tracking/serve.ts) without key or cookie. A link without a
-// target gets a page for people.
+// Serves tracked links and the pages behind links in mail (daemon/tracking/serve.ts), without key
+// or cookie. A link without a target gets a page for people.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { App } from '../../../src/core/app.ts';
 import type { LinkAnswer } from '../../../src/core/link-pages/link-page.ts';
@@ -10,7 +10,7 @@ import { linkPages } from '../../tracking/serve.ts';
 import { visitorOf } from '../visitor.ts';
 import type { Workload } from '../workload.ts';
 
-/** Mounts everything below `/t/`, and the pages of links. */
+/** Mounts the tracked links below `/t/`, and each page of `linkPages`. */
 export function mountTracking(server: FastifyInstance, app: App, workload: Workload): void {
   server.route({
     method: ['GET', 'HEAD'],

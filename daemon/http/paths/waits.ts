@@ -1,11 +1,12 @@
-// Requests that wait for events, for routes that declare it (`waits` of src/core/api/route.ts).
-// They hold no place among the requests in work.
+// Requests that wait for events, for routes that declare it (`waits` of src/core/api/route.ts). A
+// waiting request does not count as work (workload.ts).
 //
-//   wait   by                                                      then
-//   open   the route answers                                       answered
-//   open   the client is gone                                      ended
-//   open   the daemon stops                                        503
-//   open   a new wait in a full pool, as the largest holder's      503
+//   an open wait ends when                                         the client gets
+//   the route answers                                              the answer
+//   the client disconnects                                         nothing
+//   the daemon stops                                               503
+//   a new wait needs space in a full pool, and this organization   503
+//   has the most waits
 import type { ServerResponse } from 'node:http';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { SharedPool } from '../../../src/platform/runtime/fairness/shared-pool.ts';
@@ -16,8 +17,9 @@ const retryAfterSeconds = 5;
 
 export interface Waits {
   /**
-   * Runs `work` within the holder's share of places; `work` gets the signal that ends the wait.
-   * @throws CapacityError beyond the holder's share.
+   * Runs `work` if the share of the holder allows a further wait. `signal` aborts when the wait
+   * must end.
+   * @throws CapacityError beyond the share of the holder.
    */
   run<T>(
     holder: string,

@@ -35,7 +35,10 @@ class StorePeers implements Peers {
   readonly #app: App;
   readonly #onCompany: () => Promise<void>;
   readonly #id: string;
-  /** Peers by id, each with the last number of heartbeats and the time of this reading. */
+  /**
+   * Peers by id, with the last number of heartbeats, and the time when it was first seen by each
+   * clock.
+   */
   readonly #others = new Map<string, { beats: number; sinceMs: number; sinceElapsed: number }>();
   /** Differing settings that the log has already named, by id of the daemon. */
   readonly #named = new Map<string, string>();
@@ -131,10 +134,7 @@ class StorePeers implements Peers {
     }
   }
 
-  /**
-   * Names in the log, once for each change, the settings in which live daemons differ from this
-   * one.
-   */
+  /** Logs the settings in which live daemons differ from this daemon, once for each change. */
   #nameSettings(rows: readonly DaemonRow[]): void {
     const own = rows.find(({ id }) => id === this.#id);
     if (!own) return;
@@ -160,7 +160,7 @@ class StorePeers implements Peers {
   }
 }
 
-/** Creates the peers of a daemon. Calls `onCompany` once this daemon has ceased to be alone. */
+/** Creates the peers of a daemon. Calls `onCompany` each time this daemon ceases to be alone. */
 export function createPeers(app: App, onCompany: () => Promise<void>): Peers {
   return app.store.kind === 'sqlite' ? nobody : new StorePeers(app, onCompany);
 }

@@ -1,21 +1,21 @@
-// Part of this daemon in the limits that all daemons of a store share (portion.ts). Each heartbeat
-// (peers.ts) renews the lease on this part. Times are of `clock.elapsed()`.
+// Portion of this daemon in the limits that the daemons of a store divide (portion.ts). Each
+// heartbeat (peers.ts) renews the right to the portion. Times are of `clock.elapsed()`.
 //
-//   this daemon | event                                            | part of this daemon
-//   ------------+--------------------------------------------------+------------------------------------------
-//   new         | first heartbeat, and no daemon is there before    | the whole
-//   new         | first heartbeat, and daemons are there before     | none for 5 s, until all have seen this one
-//   any         | a daemon comes, goes or falls silent for 10 s    | the smaller of both for 5 s, then the new part
-//   any         | no heartbeat for 3 s                             | none, until the next heartbeat
-//   any         | a heartbeat after 6 s without heartbeats         | as for a new daemon: its part may be taken
+//   this daemon | event                                         | portion of this daemon
+//   ------------+-----------------------------------------------+--------------------------------
+//   new         | first heartbeat, no second daemon exists      | the whole
+//   new         | first heartbeat, daemons exist already        | none for 5 s, until all know it
+//   any         | a daemon comes, goes or is silent for 10 s    | the smaller for 5 s, then the new
+//   any         | no heartbeat for 3 s                          | none, until the next heartbeat
+//   any         | a heartbeat after 6 s without heartbeats      | as for a new daemon
 //
-// A part shrinks at once and grows after 5 s: by then each daemon has seen the change, or has had
-// no heartbeat for 3 s.
+// A portion shrinks at once and grows after 5 s: by then each daemon has seen the change, or has
+// had no heartbeat for 3 s.
 import type { App } from '../../core/app.ts';
 import { noPortion, type Place, wholePortion } from '../../platform/runtime/fairness/portion.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
-/** Time after a heartbeat in which this daemon may use a part of the limits. */
+/** Time after a heartbeat in which this daemon may use a portion of the limits. */
 export const trustMs = 3_000;
 /** Time in which every daemon learns of a change: heartbeats come each second. */
 const holdMs = 5_000;
@@ -25,9 +25,9 @@ const lostMs = 6_000;
 class Portions {
   #isManaged = false;
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** End of the time in which a new daemon has no part. */
+  /** End of the time in which a new daemon has no portion. */
   #waitsUntil = Number.NEGATIVE_INFINITY;
-  /** Places of the last seconds, each with the last time at which it held. */
+  /** Numbers of daemons, and ranks of this daemon, of the last 5 s; `at` is the last sighting. */
   #places: (Place & { at: number })[] = [];
 
   /** Begins to divide limits by heartbeats. Until then this process counts as the only daemon. */
@@ -35,7 +35,9 @@ class Portions {
     this.#isManaged = true;
   }
 
-  /** Records that a heartbeat, written after `now`, showed this place. */
+  /**
+   * Records the number of daemons, and the rank of this daemon, that a heartbeat at `now` showed.
+   */
   see({ count, rank }: Place, now: number): void {
     const isNew = now - this.#seenAt > lostMs;
     if (isNew) this.#places = [];
@@ -47,7 +49,7 @@ class Portions {
     this.#places = this.#places.filter(({ at }) => now - at <= holdMs);
   }
 
-  /** Returns the places that are in force at `now`. */
+  /** Returns the numbers and ranks in force at `now`; the smallest of their portions applies. */
   at(now: number): readonly Place[] {
     if (!this.#isManaged) return wholePortion.places;
     if (now - this.#seenAt > trustMs || now < this.#waitsUntil) return noPortion.places;

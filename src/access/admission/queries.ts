@@ -72,7 +72,7 @@ export function sumUsage(
     .executeTakeFirstOrThrow();
 }
 
-/** Sends by day, in shards. Hot. */
+/** Counters of the sends of a day, in shards. Each accept transaction adds to them. */
 export const usage = own.counter(
   'daily_usage',
   ['organization_id', 'day', 'shard'],
@@ -173,7 +173,7 @@ export async function deleteRestingBuckets(
   return Number(numDeletedRows);
 }
 
-/** Updates locked rows. */
+/** Writes the level and time of rows that the transaction has locked. */
 export async function updateBuckets(db: Db, rows: readonly BucketRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tables<AdmissionTables>(db)

@@ -142,8 +142,8 @@ function clearingTime(tightest: DailyCap | undefined, now: number): number {
 }
 
 /**
- * Returns the organizations whose quota of today is used up, with the time when it has room again.
- * Takes no lock, so it is a preview: `openAllowances` decides.
+ * Returns the time when mail is allowed again, by organization id. Contains only organizations with
+ * a used-up quota of today. Takes no lock, so it is a preview: `openAllowances` decides.
  */
 export async function findSpent(
   app: App,

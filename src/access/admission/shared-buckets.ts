@@ -1,5 +1,5 @@
 // Draws from rate-limit buckets that several daemons share on one PostgreSQL. The buckets are rows,
-// locked for one short transaction that all draws of a moment share, so draws are exact over all
+// locked for one short transaction that concurrent draws share, so draws are exact over all
 // daemons. Other daemons only take tokens: the bucket in memory is an upper bound and can refuse.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
@@ -24,7 +24,9 @@ export interface SharedDraw {
 /** Result of a draw; null if the row of a bucket is missing. */
 type Drawn = { waitMs: number; levels: { level: number; atMs: number }[] } | null;
 
-/** Returns 0, or the milliseconds until the draw would succeed if no draw came between. */
+/**
+ * Draws and returns 0, or draws nothing and returns the milliseconds until the draw could succeed.
+ */
 export type DrawShared = (wanted: SharedDraw) => Promise<number>;
 
 async function drawTogether(app: App, trx: Db, draws: readonly SharedDraw[]): Promise<Drawn[]> {
@@ -69,8 +71,8 @@ async function shareFirst(app: App, buckets: readonly KnownBucket[]): Promise<vo
 }
 
 /**
- * Rest after which a bucket is full: longer than any bucket without debt takes to fill, and than
- * the difference between the clocks of two daemons.
+ * Time without a draw after which a bucket is full: longer than any bucket without debt takes to
+ * fill, and than the difference between the clocks of two daemons.
  */
 const restMs = 3_600_000;
 const mostPerSweep = 1_000;

@@ -40,7 +40,7 @@ export class Authenticator {
     return isKeyText(plaintext) ? this.authenticateHash(hashKey(plaintext)) : null;
   }
 
-  /** Checks again whether the key of an earlier login is still valid, like `authenticate`. */
+  /** Returns the caller of a key hash from an earlier login; null like `authenticate`. */
   async authenticateHash(hash: string): Promise<Caller | null> {
     if (this.#known.isStale()) await this.#known.refresh();
     const key = this.#known.get(hash) ?? (await this.#known.load(hash, () => this.#find(hash)));
@@ -72,7 +72,7 @@ export class Authenticator {
     }
   }
 
-  /** Flushes a last time. If the write fails, these times are lost; they are only informational. */
+  /** Writes the last `lastUsedAt` times. A failed write only loses them: they are informational. */
   async close(): Promise<void> {
     await this.flushLastUsed().catch((error: unknown) => {
       this.#app.log.warn({ err: error }, 'the time of last use of keys could not be stored');

@@ -1,6 +1,6 @@
 // The cache of keys in this process, by hash. The authenticator reads it for each request. A change
-// that removes rights clears it at once; other processes see the counter in the store change
-// within a second, and clear theirs.
+// that removes rights clears this cache at once; further processes see the counter in the store
+// change within a second, and clear their caches.
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';

@@ -68,7 +68,7 @@ function isOwnPath({ installation }: Caller, { method, path }: Place): boolean {
   return installation !== null && method === 'GET' && ownPaths.includes(path);
 }
 
-/** Returns whether a key is bound to single mailboxes. */
+/** Returns whether a key is bound to named mailboxes or to a namespace of mailboxes. */
 export function isBound(constraints: KeyConstraints | null): boolean {
   return constraints?.mailboxIds !== undefined || constraints?.namespaceId !== undefined;
 }
@@ -119,7 +119,10 @@ const modeWords: Readonly<Record<SendMode, string>> = {
   send: '',
 };
 
-/** Refuses members to a key with limits, whatever its grant, and changes to all but persons. */
+/**
+ * Refuses `members:*` permissions: to a test key or a key with limits (`isHeld`) in any case, and
+ * changes of members to every caller but a person. Null if allowed.
+ */
 function refusedMembers(
   { isTest, owner }: Caller,
   permission: Permission,

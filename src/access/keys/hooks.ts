@@ -1,4 +1,4 @@
-// Hook of keys: members, who scheduled mail as keys do.
+// Hook by which scheduled mail of a member is checked like scheduled mail of a key.
 import type { Caller } from '../../core/api/route.ts';
 import type { Db } from '../../platform/store/db.ts';
 

@@ -14,7 +14,7 @@ export interface InstallationRights {
   permissions: PermissionMap;
   constraints: KeyConstraints | null;
   sendMode: SendMode;
-  /** Kinds of events. */
+  /** Kinds of events that the installation may read. */
   events: readonly string[];
 }
 
@@ -36,8 +36,8 @@ function columnsOf({ permissions, constraints, sendMode, events }: InstallationR
 }
 
 /**
- * Makes the key of a new installation. A test key makes a test key.
- * @throws ForbiddenError if it could do more than the caller.
+ * Makes the key of a new installation; a test key if the caller is a test key.
+ * @throws ForbiddenError if the new key could do more than the caller.
  */
 export async function makeInstallationKey(
   app: App,
@@ -74,7 +74,7 @@ export async function makeInstallationKey(
   return { id, plaintext };
 }
 
-/** @throws ForbiddenError if the key could do more than the caller with these rights. */
+/** Requires that the caller may grant these rights to the key. @throws ForbiddenError */
 export async function requireGrantable(
   app: App,
   trx: Db,
@@ -124,7 +124,7 @@ export async function replaceInstallationKey(
   return { id, plaintext };
 }
 
-/** Ends a key, or lets it be used again. Call `keysChanged` after the commit. */
+/** Activates or deactivates a key. Call `keysChanged` after the commit. */
 export async function switchInstallationKey(
   trx: Db,
   organizationId: string,

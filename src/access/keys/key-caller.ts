@@ -1,5 +1,5 @@
-// Callers of stored keys. Before a grant, the caller of the request must still stand: a key or a
-// place may end while the request runs.
+// Callers of stored keys. Before a grant, the caller of the request must still be valid: a key or a
+// membership may end while the request runs.
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { Caller, CallingInstallation, KeyConstraints } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -9,23 +9,23 @@ import { isTestKey } from './key-format.ts';
 import * as queries from './queries.ts';
 import { rolePermissions } from './roles.ts';
 
-/** Returns the permissions of a stored key. */
+/** Returns the permissions of a stored key: from the role if the row lists none. */
 export function permissionsOf(row: queries.KeyRow): PermissionMap {
   return fromJson<PermissionMap>(row.permissions) ?? rolePermissions(row.role_name);
 }
 
-/** Returns the constraints of a stored key. */
+/** Returns the constraints of a stored key; null for a key without any. */
 export function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
   return fromJson<KeyConstraints>(row.constraints);
 }
 
-/** Returns the installation of a stored key. */
+/** Returns the installation of a stored key; null for a key without an installation. */
 function installationOf(row: queries.KeyRow): CallingInstallation | null {
   if (row.installation_id === null) return null;
   return { id: row.installation_id, events: fromJson<string[]>(row.events) ?? [] };
 }
 
-/** Returns the caller of a stored key. */
+/** Returns the caller of a stored key. Does not check whether the key is active or expired. */
 export function callerOf(row: queries.KeyRow): Caller {
   return {
     organizationId: row.organization_id,
@@ -62,8 +62,8 @@ export async function installationFor(db: Db, installationId: string): Promise<C
 }
 
 /**
- * Requires that the key of a caller is still active, and that a member still has the place and the
- * role. Returns the row of the key; undefined for all other callers.
+ * Requires that the key of a caller is still active, or that a member still has the membership and
+ * the role. Returns the row of the key; undefined for a member or the operator.
  * @throws UnauthorizedError if the caller ended since the request was accepted
  */
 export async function requireStanding(

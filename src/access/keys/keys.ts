@@ -116,7 +116,7 @@ function requireOwnerFor(caller: Caller, row: queries.KeyRow): void {
   }
 }
 
-/** Names a right of the key that the creator lacks, in the words of the refusal. */
+/** Returns a right of the new key that the caller lacks, as text for the refusal; null for none. */
 function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: queries.KeyRow) {
   if (!covers(caller.permissions, permissionsOf(row))) return 'permissions that this key lacks';
   if (row.owner === 'person' && caller.owner !== 'person') return 'the rights of a person';
@@ -133,7 +133,9 @@ function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: querie
   return null;
 }
 
-/** Lets a key rename and revoke only keys without permissions beyond the caller's. */
+/**
+ * Refuses to change or revoke a key with more permissions than the caller. @throws ForbiddenError
+ */
 function requireNoStronger(caller: Caller, row: queries.KeyRow): void {
   requireOwnerFor(caller, row);
   if (covers(caller.permissions, permissionsOf(row))) return;
@@ -153,14 +155,14 @@ export async function requireNoMoreThan(
   named = 'The key',
 ): Promise<void> {
   requireOwnerFor(caller, row);
-  // A key made by a caller who ended meanwhile would outlive that end.
+  // Without this check, a caller that was revoked meanwhile could leave a valid key behind.
   const maker = await requireStanding(app, db, caller);
   const excess = excessOf(caller, maker, row);
   if (excess) throw new ForbiddenError(`${named} would have ${excess}`);
 }
 
 /**
- * Requires that a key that only proposes has no permission for direct sending.
+ * Requires that a key that only proposes mail is bound to mailboxes or to a namespace.
  * @throws ValidationError.
  */
 function requireReview(row: queries.KeyRow): void {
@@ -214,7 +216,10 @@ export async function createKey(app: App, caller: Caller, input: CreateKey): Pro
   return toApiKey(row, plaintext);
 }
 
-/** Returns a page of the organization's keys, newest first, including revoked ones. */
+/**
+ * Returns a page of the organization's keys, newest first, including revoked keys. Leaves out keys
+ * of installations.
+ */
 export async function listKeys(
   { store }: App,
   { organizationId }: Caller,

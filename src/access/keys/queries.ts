@@ -19,7 +19,7 @@ export interface KeyRow {
   /** Constraints as JSON; null for none. */
   constraints: string | null;
   send_mode: SendMode;
-  /** The installation of an extension that the key belongs to. */
+  /** Id of the installation that uses the key; null for a key made by a person or a key. */
   installation_id: string | null;
   /**
    * Kinds of events that the installation may read, as JSON; null for keys without an installation.
@@ -122,7 +122,7 @@ export async function replaceKey(
   return numUpdatedRows > 0n;
 }
 
-/** Returns the ids of the replaced keys of a lineage that are still active, in their order. */
+/** Returns the ids of the replaced keys of a lineage that are still active, in the order of ids. */
 export async function findReplacedKeys(db: Db, lineage: string): Promise<string[]> {
   const rows = await tables<KeyTables>(db)
     .selectFrom('api_keys')

@@ -8,7 +8,7 @@ import { ConflictError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { members } from './queries.ts';
 
 /**
- * Requests the erasure. The id stays in the records, and their times.
+ * Requests the erasure. The records keep the id and the times.
  * @throws ConflictError for a member that is not deleted; ResourceNotFoundError for an id that the
  * audit does not know, unless the audit forgets (`retention.auditDays`)
  */

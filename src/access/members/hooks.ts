@@ -1,4 +1,4 @@
-// Hooks of members: the mail of an invitation, and the ends that later rooms see to.
+// Hooks of members: mail to them, and the end of memberships and persons in higher layers.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -18,17 +18,17 @@ export interface InvitationToMail {
   expiresAt: number;
 }
 
-/** Ends what a room keeps for a person, in the transaction that deletes the person. */
+/** Deletes rows of a person, such as sessions, in the transaction that deletes the person. */
 export type EndPerson = (app: App, trx: Db, personId: string) => Promise<void>;
 
 declare module '../../core/app.ts' {
   interface Hooks {
     /**
-     * Mails an invitation, in the transaction that stores it, and returns the id of the message.
-     * Its stored copy has no token: `tokenOfInvitation` (invitations.ts) gives it to the copy that
-     * leaves. The sixth mail of a day to an address is a RateLimitedError. @throws a refusal of the
-     * caller; ValidationError on `email` for an address that this daemon receives, on
-     * `console.signIn.from` or `http.publicUrl` where no mail can leave
+     * Mails an invitation in the transaction that stores it, and returns the message id. The stored
+     * mail lacks the token of the link: `tokenOfInvitation` (invitations.ts) adds it at delivery.
+     * @throws a refusal of the caller; RateLimitedError for the sixth mail of a day to an address;
+     * ValidationError on `email` for an address that this daemon receives, on `console.signIn.from`
+     * or `http.publicUrl` if no mail can be sent
      */
     readonly mailInvitation: (
       app: App,
@@ -48,9 +48,11 @@ declare module '../../core/app.ts' {
     ) => Promise<void>;
     /** Returns the persons with a passkey, among these ids. */
     readonly personsWithPasskey: (db: Db, personIds: readonly string[]) => Promise<Set<string>>;
-    /** Ends the sessions in a place of a person, before the place is disabled or deleted. */
+    /**
+     * Ends the sessions of a member in the organization, before the member is disabled or deleted.
+     */
     readonly endPlace: (app: App, trx: Db, memberId: string) => Promise<void>;
-    /** Each deletes the rows of a room, before the person is deleted. */
+    /** Functions that delete further rows of a person, before the person is deleted. */
     readonly personEnds: readonly EndPerson[];
   }
 }

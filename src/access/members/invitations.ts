@@ -1,11 +1,11 @@
-// Invitations: rows of members that a person accepts or declines by a token. It gives a place, and
-// never a session for somebody known: a person with an account signs in as always.
+// Invitations: rows of members that a person accepts or declines by a token. Accepting gives a
+// membership. It begins a session only for a new person: a person with an account must sign in.
 //
 //   state     event                                         state
 //   (none)    invited                                       open: 7 days, used once
 //   open      resent                                        open, the earlier token is void
 //   open      the role changed; the inviter was disabled    ended
-//             or may give the role no more; 7 days passed
+//             or may no longer give the role; 7 days passed
 //   ended     resent                                        open
 //   open      accepted                                      the member is active
 //   any       declined, deleted                             (none)
@@ -28,12 +28,12 @@ export const invitationLivesMs = 7 * 24 * 3_600_000;
 /** Most open invitations of an organization. */
 const mostOpen = 20;
 
-/** Context of an encrypted token. */
+/** Returns the AES-GCM context that binds an encrypted token to the row of the member. */
 export const sealedAs = (memberId: string) => `invitation:${memberId}`;
 
 /**
- * @throws ConflictError if the organization, locked by the transaction, has 20 further open
- * invitations
+ * Requires space for an open invitation. The transaction must have locked the organization.
+ * @throws ConflictError if the organization has 20 further open invitations
  */
 export async function assertRoomForInvitation(
   app: App,
@@ -82,11 +82,11 @@ export interface Invitation {
   organization: string;
   /** Name of the member or key that invited. */
   inviter: string;
-  /** The person with the invited address: signs in before accepting. Null for somebody new. */
+  /** The person with the invited address, who must sign in to accept; null for a new address. */
   person: queries.PersonRow | null;
 }
 
-/** Returns the name of the inviter; null once the inviter may give the role no more. */
+/** Returns the name of the inviter; null if the inviter may no longer give the role. */
 async function standingInviter(db: Db, row: queries.MemberRow): Promise<string | null> {
   const { invited_by: id, role } = row;
   if (id === null) return 'the operator';
@@ -104,7 +104,7 @@ export async function openInviter(
   return isOpen ? standingInviter(db, row) : null;
 }
 
-/** Returns the open invitation of a token; null for any other token. */
+/** Returns the open invitation of a token; null if the token is unknown or the invitation ended. */
 export async function readInvitation(
   app: App,
   token: string,
@@ -119,7 +119,10 @@ export async function readInvitation(
   return { row, organization: organization.name, inviter, person };
 }
 
-/** Locks the organization of a token's invitation, so that of two uses only the first counts. */
+/**
+ * Returns the open invitation of a token, or null. Locks the organization, so that of two uses of
+ * the token only the first counts.
+ */
 async function lockInvitation(app: App, trx: Db, token: string): Promise<Invitation | null> {
   const row = await queries.findInvitation(trx, hashOfToken(token));
   if (!row) return null;
@@ -127,7 +130,7 @@ async function lockInvitation(app: App, trx: Db, token: string): Promise<Invitat
   return readInvitation(app, token, trx);
 }
 
-/** The place that an invitation gave. */
+/** Result of an accepted invitation. */
 export interface Accepted {
   member: queries.MemberRow;
   personId: string;
@@ -136,11 +139,11 @@ export interface Accepted {
 }
 
 /**
- * Accepts an invitation, once. `personId` is the signed-in person; null for a visitor, who becomes
- * a new person. An empty `name` leaves the name of the invitation. Returns null for an ended
+ * Accepts an invitation, once. `personId` is the signed-in person; null for a visitor, for whom a
+ * person is created. An empty `name` keeps the name of the invitation. Returns null for an ended
  * invitation.
- * @throws ForbiddenError for a visitor with an account, and for another person; ValidationError on
- * `name`
+ * @throws ForbiddenError for a visitor with an account, and for a person with a different address;
+ * ValidationError on `name`
  */
 export async function acceptInvitation(
   app: App,
@@ -176,7 +179,7 @@ export async function acceptInvitation(
   });
 }
 
-/** Columns of an ended invitation. */
+/** Returns the columns that end an invitation now. */
 export function ended(app: App) {
   const now = app.clock.now();
   return {

@@ -3,9 +3,10 @@
 //   status     event                    status
 //   (none)     POST                     invited
 //   invited    accepted by its token    active
-//   active     PATCH status, a claim    disabled: sessions there end within a second
+//   active     PATCH status, or the     disabled: sessions there end within a second
+//              role claim of sign-on
 //   disabled   PATCH status             active
-//   any        DELETE                   (none); a person without any place ends too
+//   any        DELETE                   (none); a person without a membership is deleted too
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import { type Caller, callerId } from '../../core/api/route.ts';
@@ -39,7 +40,7 @@ import {
   type UpdateMember,
 } from './schema.ts';
 
-/** Time without a sign-in after which no link is mailed any more. */
+/** Time without a sign-in after which an owner must request a sign-in link for a person. */
 const awayMs = 90 * 24 * 3_600_000;
 
 /** Presents members as in the API, in their order. */
@@ -146,7 +147,7 @@ async function drawForMail(app: App, caller: Caller, operation: string): Promise
 }
 
 /**
- * Invites a person. An address that is known elsewhere is answered as an unknown one.
+ * Invites a person. The answer does not reveal whether the address has an account elsewhere.
  * @throws ForbiddenError for a role beyond the caller; ConflictError for a member of this
  * organization and for the 21st open invitation; the refusals of the mail
  */
@@ -235,7 +236,9 @@ export function updateMember(
   });
 }
 
-/** Ends the sessions of a place, and the open invitations that its member made. */
+/**
+ * Ends the sessions of a member in the organization, and the open invitations that the member made.
+ */
 export async function endPlace(app: App, trx: Db, row: queries.MemberRow): Promise<void> {
   await app.hooks.endPlace(app, trx, row.id);
   const { organization_id: organizationId, id: inviter } = row;
@@ -244,9 +247,9 @@ export async function endPlace(app: App, trx: Db, row: queries.MemberRow): Promi
 
 /**
  * Deletes a member: the sessions in this organization end, and keys that the member made stay. A
- * person without any other place ends with all passkeys and sessions.
- * @throws ResourceNotFoundError; ForbiddenError (an owner, by another than an owner); ConflictError
- * (the last owner)
+ * person without a further membership is deleted with all passkeys and sessions.
+ * @throws ResourceNotFoundError; ForbiddenError (only an owner deletes owners); ConflictError (the
+ * last owner)
  */
 export async function deleteMember(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
@@ -259,7 +262,7 @@ export async function deleteMember(app: App, caller: Caller, id: string): Promis
   return { success: true, message: `Member ${id} is deleted` };
 }
 
-/** Deletes a place, checked before. */
+/** Deletes a member. The caller has checked the rights and the last owner. */
 async function removeMember(
   app: App,
   trx: Db,
@@ -275,7 +278,8 @@ async function removeMember(
 }
 
 /**
- * Ends the own place in an organization, by the person. @throws ConflictError for the last owner
+ * Removes the calling member from the organization.
+ * @throws ForbiddenError for a caller that is no member; ConflictError for the last owner
  */
 export async function leaveOrganization(app: App, caller: Caller): Promise<void> {
   const { by, organizationId } = caller;
@@ -289,8 +293,8 @@ export async function leaveOrganization(app: App, caller: Caller): Promise<void>
 }
 
 /**
- * Mails an invitation once more, for 7 days from now; the earlier token is void. To a person who
- * was away for 90 days an owner has a link to sign in mailed.
+ * Mails an invitation again, for 7 days from now; the earlier token is void. For an active member
+ * who was away for 90 days, an owner can have a sign-in link mailed.
  * @throws ResourceNotFoundError; ForbiddenError; ConflictError (a disabled or an active member, the
  * 21st open invitation); the refusals of the mail
  */

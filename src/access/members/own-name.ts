@@ -1,5 +1,5 @@
-// The own name of a member. Everybody chooses it, without the right to change members: colleagues
-// see it in one organization, and other organizations keep the name that they know.
+// The name of a member, which each member may choose without the right to change members. It holds
+// in a single organization only.
 
 import type { Caller } from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
@@ -9,7 +9,10 @@ import { ForbiddenError } from '../../platform/errors.ts';
 import * as queries from './queries.ts';
 import { memberNoun, updateMemberInput } from './schema.ts';
 
-/** Gives the caller a name here. @throws ForbiddenError; ValidationError on `name` */
+/**
+ * Renames the calling member in this organization; an empty name removes the name.
+ * @throws ForbiddenError for a caller that is no member; ValidationError on `name`
+ */
 export async function renameSelf(app: App, caller: Caller, name: string): Promise<void> {
   const { by, organizationId } = caller;
   if (by.kind !== 'member') throw new ForbiddenError('Only a member has a name here');

@@ -1,5 +1,5 @@
-// Persons and their places. A person has the address, the passkeys, the binding to a provider and
-// the sessions, for all organizations. A member is the place in an organization, with a role.
+// Persons and members. A person has the address, the passkeys, the binding to a provider and the
+// sessions, for all organizations. A member is a person in an organization, with a role.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { type Change, record } from '../../history/events/record.ts';
@@ -39,7 +39,7 @@ export interface PersonIn {
   organizationId: string;
 }
 
-/** Returns a person as the caller in an organization; null without an active place there. */
+/** Returns a person as the caller in an organization; null unless an active member there. */
 export async function memberCaller(db: Db, place: PersonIn): Promise<Caller | null> {
   const row = await queries.findPlace(db, place);
   return row?.status === 'active' ? callerOfMember(row) : null;
@@ -56,15 +56,15 @@ export async function standingMembers(
 }
 
 /**
- * Returns the caller that stands for the key or member of an earlier act, with the rights of now;
- * null once the key is revoked, and while the member is disabled or gone.
+ * Returns the caller for the key or member of an earlier action, with the present rights. Null if
+ * the key is revoked, or the member is disabled or deleted.
  */
 export async function standingCaller(db: Db, id: string): Promise<Caller | null> {
   if (!id.startsWith(memberNoun.prefix)) return standingFor(db, id);
   return (await standingMembers(db, [id])).get(id) ?? null;
 }
 
-/** Returns the active and disabled places of a person, oldest first. */
+/** Returns the active and disabled member rows of a person, oldest first. */
 export function placesOf(db: Db, personId: string): Promise<queries.MemberRow[]> {
   return queries.selectPlaces(db, personId);
 }
@@ -102,12 +102,12 @@ export async function recordOfPerson(
   }
 }
 
-/** Ends sessions, links and passkeys of a person, and what further rooms keep. */
+/** Deletes sessions, links and passkeys of a person, by the hooks `personEnds`. */
 export async function endAllOfPerson(app: App, trx: Db, personId: string): Promise<void> {
   for (const end of app.hooks.personEnds) await end(app, trx, personId);
 }
 
-/** Deletes a person without any place, and all that rooms keep for the person. */
+/** Deletes a person who is no member of any organization, with sessions, links and passkeys. */
 export async function endPersonWithoutPlace(app: App, trx: Db, personId: string): Promise<void> {
   if ((await queries.selectPlaces(trx, personId)).length > 0) return;
   await endAllOfPerson(app, trx, personId);

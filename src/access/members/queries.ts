@@ -14,7 +14,7 @@ export interface PersonRow {
   bound_at: number | null;
   /** Time at which the operator allowed a mailed link to add a passkey. */
   new_start_at: number | null;
-  /** An address that the person asked for. */
+  /** Requested new address, until the person proves it; null without a request. */
   new_email: string | null;
   /** Address before the last change, and the time of that change. */
   former_email: string | null;
@@ -101,7 +101,7 @@ export const selectBoundPersons = own.all((db, issuer: string, limit: number) =>
     .limit(limit),
 );
 
-/** Inserts a person. Returns false if the address has one. */
+/** Inserts a person. Returns false if a person has the address already. */
 export async function insertPerson(db: Db, row: PersonRow): Promise<boolean> {
   const inserted = await tables<MemberTables>(db)
     .insertInto('persons')
@@ -124,12 +124,12 @@ export const deletePerson = own.run((db, id: string) =>
   db.deleteFrom('persons').where('id', '=', id),
 );
 
-/** Returns the places of a person, oldest first. */
+/** Returns the member rows of a person, oldest first. */
 export const selectPlaces = own.all((db, personId: string) =>
   db.selectFrom('members').selectAll().where('person_id', '=', personId).orderBy('id'),
 );
 
-/** Finds the place of a person in an organization. */
+/** Finds the member row of a person in an organization, of any status. */
 export const findPlace = own.first(
   (db, { personId, organizationId }: { personId: string; organizationId: string }) =>
     db
@@ -164,12 +164,12 @@ export const findInvitation = own.first((db, hash: string) =>
   db.selectFrom('members').selectAll().where('invitation_hash', '=', hash),
 );
 
-/** Finds the invitation of a mail. */
+/** Finds the invitation by the id of the mailed message. */
 export const findInvitationOfMail = own.first((db, messageId: string) =>
   db.selectFrom('members').selectAll().where('invitation_message_id', '=', messageId),
 );
 
-/** Moves a new address of a person into all places of the person. */
+/** Sets the address in all member rows of a person. */
 export const moveAddress = own.run((db, personId: string, email: string) =>
   db.updateTable('members').set({ email }).where('person_id', '=', personId),
 );
@@ -190,7 +190,7 @@ export const endInvitationsBy = own.run(
       .where('expires_at', '>', of.now),
 );
 
-/** Counts the open invitations of an organization, except one member's. */
+/** Counts the open invitations of an organization, without the member `except`. */
 export const countOpenInvitations = own.first(
   (db, organizationId: string, { except, now }: { except: string; now: number }) =>
     db
@@ -226,7 +226,7 @@ export const selectActiveOwners = own.all((db, organizationId: string, most: num
     .limit(most),
 );
 
-/** SQL that lists the messages of open invitations. */
+/** SQL that lists the messages with the link of an invitation. */
 export const invitationMails =
   'select invitation_message_id from members where invitation_message_id is not null';
 
@@ -238,7 +238,7 @@ export const activeOfRestored = {
     from members where status = 'active' order by organization_id, email limit 1000`,
 };
 
-/** A row of that list. */
+/** A row of `activeOfRestored`; `at` is equal in all rows. */
 export interface RestoredMember {
   email: string;
   role: string;

@@ -1,5 +1,5 @@
-// Who may give, change and take which place. An owner is above an admin, though both have all
-// permissions: only an owner makes, changes and removes owners, as with keys.
+// Rules about roles. An owner is above an admin, though both have all permissions: only an owner
+// makes, changes and removes owners, as with keys.
 import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import { ConflictError, ForbiddenError } from '../../platform/errors.ts';
@@ -8,14 +8,17 @@ import { covers, rolePermissions } from '../keys/roles.ts';
 import type { MemberRow } from './queries.ts';
 import { selectActiveOwners } from './queries.ts';
 
-/** Tells whether a caller may give a role: it is a person, and the role can do no more. */
+/**
+ * Tells whether a caller may give a role: a person with `members:write`, and with all permissions
+ * of the role.
+ */
 export function mayGive(caller: Caller, role: string): boolean {
   if (role === 'owner' && caller.roleName !== 'owner') return false;
   const writes = allows(caller.permissions, 'members:write') && caller.owner === 'person';
   return writes && covers(caller.permissions, rolePermissions(role));
 }
 
-/** @throws ForbiddenError for a role, given or taken, that is beyond the caller. */
+/** Requires that the caller may give or take away a role. @throws ForbiddenError */
 export function requireMayGive(caller: Caller, role: string): void {
   if (mayGive(caller, role)) return;
   throw new ForbiddenError(

@@ -1,4 +1,4 @@
-// Hook by which later rooms add the initial rows of a new organization (src/service/service.ts).
+// Hook by which higher layers add the initial rows of a new organization (src/service/service.ts).
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 

@@ -1,6 +1,6 @@
 // Organizations: making, finding, listing, changing, pausing and resuming them. Only the operator
-// does so, and the audit names the operator. Onboarding is in onboarding.ts, limits and usage are
-// in src/access/admission.
+// does so, except that owners choose `signIn`; the audit names the author. Onboarding is in
+// onboarding.ts, limits and usage are in src/access/admission.
 //
 //   sendingStatus  event     to       also
 //   enabled        pause     paused   pausedAt, pauseReason; every send answers 403 with the reason
@@ -171,7 +171,7 @@ export async function operatorIn(db: Db, organizationId: string | null): Promise
   return byOperator(organizationId ?? (await getFirstOrganization(db)).id);
 }
 
-/** An organization's changed row, with the audit entry and the event. */
+/** A change of an organization: columns, audit entry, and the kind of event if it has an event. */
 interface Changing {
   set: queries.OrganizationChanges;
   action: AuditAction;
@@ -231,8 +231,8 @@ function settingsOf(organization: Organization) {
 
 /**
  * Changes the given settings. The quota takes effect with the next send, rate limit and tracking in
- * every daemon within a second, periods of retention with the next run of the job. New keys of
- * metadata index the messages that are there first (src/outbound/messages/lists/search.ts).
+ * every daemon within a second, retention with the next run of the job. For new metadata keys, the
+ * existing messages are indexed first (src/outbound/messages/lists/search.ts).
  * @throws ValidationError (unknown plan or time zone), ConflictError (name taken),
  * ResourceNotFoundError.
  */

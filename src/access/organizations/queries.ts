@@ -21,7 +21,7 @@ export interface OrganizationRow {
   /** 1 if sends without a setting of their own are tracked. */
   track_opens: number;
   track_clicks: number;
-  /** Proofs that open the console: any, or a passkey or the provider alone. */
+  /** `strong`: only a passkey or single sign-on opens the console. */
   sign_in: 'any' | 'strong';
   /**
    * Days after which messages, and their content, are deleted; null leaves it to the configuration.
@@ -70,12 +70,12 @@ export function findOrganizationByName(db: Db, name: string): Promise<Organizati
     .executeTakeFirst();
 }
 
-/** Fragment of a query: whether an organization has keys of metadata to index. */
+/** Returns the SQL condition that an organization has metadata keys to index. */
 export function hasMetadataKeys(organizationId: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql`(select o.metadata_keys from organizations o where o.id = ${organizationId}) is not null`;
 }
 
-/** Fragment of a query: whether an organization indexes this key of metadata. */
+/** Returns the SQL condition that an organization indexes this metadata key. */
 export function indexesMetadataKey(
   db: Db,
   organizationId: RawBuilder<unknown>,
@@ -89,7 +89,10 @@ export function indexesMetadataKey(
     where o.id = ${organizationId} and k.value = ${key})`;
 }
 
-/** Returns an organization with messages that are not indexed by its keys of metadata yet. */
+/**
+ * Returns an organization with messages that are not yet indexed by its metadata keys; undefined if
+ * there is none.
+ */
 export const firstToIndex = own.first((db) =>
   db
     .selectFrom('organizations')
@@ -240,8 +243,8 @@ export type OrganizationChanges = Partial<
 
 /**
  * Changes a row. Returns undefined and changes nothing if the row is missing or the sending status
- * is not `whileStatus`. Change several rows in the order of their ids, then call
- * `addOrganizationChange`.
+ * is not `whileStatus`. Change several rows in the order of ids, then call
+ * `organizationChanges.note`.
  */
 export function updateOrganization(
   db: Db,

@@ -1,5 +1,5 @@
-// The operations on the caller's own organization (specification 4.8, 5.6). Changes belong to the
-// operator, and are not part of HTTP.
+// The operations on the caller's own organization (specification 4.8, 5.6). Further changes belong
+// to the operator, and are not part of HTTP.
 import { area } from '../../core/api/area.ts';
 import { internalRoute } from '../../core/api/route.ts';
 import { actorOf } from '../../history/audit/audit.ts';

@@ -1,10 +1,11 @@
-// Who may add a passkey. In an organization with `signIn: strong` only a passkey or the provider
-// opens the console. A mailed link must not lead around that by a new passkey, so:
+// Decides whether a person may add a passkey. In an organization with `signIn: strong` only a
+// passkey or the provider opens the console. A mailed link must not get around that by a new
+// passkey, so:
 //
 //   fresh proof       | person                                              | may add
 //   ------------------+-----------------------------------------------------+----------
 //   passkey, provider | any                                                 | yes
-//   mailed link       | without a place in such an organization             | yes
+//   mailed link       | member of no such organization                      | yes
 //   mailed link       | got a new start from the operator within 7 days     | one
 //   mailed link       | joined each such organization within 7 days         | the first
 //   mailed link       | anybody else                                        | no
@@ -24,7 +25,7 @@ export async function mayAddPasskey(
 ): Promise<boolean> {
   if (isStronglyProven) return true;
   const isRecent = (at: number | null) => at !== null && Math.abs(clock.now() - at) < startMs;
-  // Disabled places count: they may be enabled again.
+  // Disabled members count: they may be enabled again.
   const places = await selectPlaces(db, personId);
   const organizations = await findOrganizations(
     db,

@@ -9,7 +9,7 @@ import type { PasskeySite } from './site.ts';
 
 export type { PublicKeyCredentialCreationOptionsJSON, PublicKeyCredentialRequestOptionsJSON };
 
-/** ES256, EdDSA and RS256 (RFC 9053): what authenticators in use sign with, the usual first. */
+/** ES256, EdDSA and RS256 (RFC 9053), the algorithms of common authenticators, the usual first. */
 const algorithms = [-7, -8, -257];
 const timeoutMs = 5 * 60_000;
 
@@ -44,7 +44,7 @@ export async function creationOptions(
   });
 }
 
-/** Returns the options of `get`. */
+/** Returns the options of `get`. `allowed` has the ids of passkeys; null allows any passkey. */
 export async function requestOptions(
   { rpId }: PasskeySite,
   { challenge, allowed }: { challenge: string; allowed: readonly string[] | null },
@@ -59,7 +59,7 @@ export async function requestOptions(
   });
 }
 
-/** Called with the challenge that the authenticator signed. */
+/** Tells whether the challenge that the authenticator signed is the expected challenge. */
 type IsRight = (challenge: string) => boolean;
 
 /** The credential that an authenticator made. */

@@ -13,7 +13,7 @@ const tokenPurpose = 'passkey challenge';
 /** Reasons to ask for a passkey: a sign-in, a fresh proof within a session, or a new passkey. */
 export type PasskeyPurpose = 'sign-in' | 'proof' | 'add';
 
-/** The question that a challenge belongs to. */
+/** Context to which a challenge is bound. */
 export interface Asking {
   purpose: PasskeyPurpose;
   /** Secret that only the asking browser has: the token of a cookie. */
@@ -38,7 +38,10 @@ function timeOf(payload: string): number {
   return Number(payload.split('_', 1)[0]);
 }
 
-/** Tells whether a challenge belongs to this question, and is not too old. */
+/**
+ * Returns `right` for a challenge of this context, `old` for such a challenge after 5 minutes, and
+ * `foreign` for any further text.
+ */
 export function checkChallenge(
   { clock, secrets }: App,
   challenge: string,

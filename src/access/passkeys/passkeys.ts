@@ -44,11 +44,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Compares the challenge that an authenticator signed, and remembers it. */
+/**
+ * Checks the challenge that an authenticator signed. Keeps the hash, and the reason of a refusal.
+ */
 class SignedChallenge {
   readonly #app: App;
   readonly #asking: Asking;
-  /** Reason of a refused answer: the challenge, unless something else was wrong. */
+  /** Reason of a refused answer: `old` or `foreign` for the challenge, else `invalid`. */
   reason: PasskeyReason = 'invalid';
   hash = '';
 
@@ -66,7 +68,7 @@ class SignedChallenge {
   };
 }
 
-/** Returns the options with which a browser makes a passkey, as JSON. */
+/** Returns the options with which a browser makes a passkey, or a refusal. */
 export async function registrationOptions(
   app: App,
   adding: Adding,
@@ -87,7 +89,10 @@ export async function registrationOptions(
   });
 }
 
-/** Stores the passkey of a browser's answer (JSON) to `registrationOptions`. */
+/**
+ * Checks a browser's answer (JSON) to `registrationOptions`. Returns the stored passkey, or a
+ * refusal.
+ */
 export async function verifyRegistration(
   app: App,
   adding: Adding,
@@ -131,8 +136,8 @@ export async function verifyRegistration(
 }
 
 /**
- * Returns the options with which a browser asks for a passkey, as JSON. At a sign-in
- * (`personId` null) the browser offers all that it has for this site, and nothing is looked up.
+ * Returns the options with which a browser requests a passkey, or a refusal. At a sign-in
+ * (`personId` null) the browser offers all passkeys of this site, and no passkey is read.
  */
 export async function signInOptions(
   app: App,
@@ -149,7 +154,7 @@ export async function signInOptions(
   });
 }
 
-/** Verifies a browser's answer (JSON) to `signInOptions`. Returns the passkey that answered. */
+/** Checks a browser's answer (JSON) to `signInOptions`. Returns the used passkey, or a refusal. */
 export async function verifySignIn(
   app: App,
   asking: Asking,
@@ -162,7 +167,7 @@ export async function verifySignIn(
   const row = await queries.findPasskey(app.store.db, response.data.id);
   if (!row || row.rp_id !== site.rpId) return refused('unknown');
   const { userHandle } = response.data.response;
-  // A passkey names its person, unless the person was known before.
+  // The answer must name the person, but may leave the name out if the person is known already.
   const named = userHandle ? Buffer.from(userHandle, 'base64url').toString() : asking.personId;
   const isOf = named === row.person_id && [null, row.person_id].includes(asking.personId);
   if (!isOf) return refused('unknown');

@@ -87,7 +87,7 @@ export async function updatePasskey(
   return Number(numUpdatedRows) > 0;
 }
 
-/** Deletes a passkey of a person, and returns it. */
+/** Deletes a passkey of a person. Returns the deleted row; undefined without such a passkey. */
 export function deletePasskey(
   db: Db,
   { id, person_id }: PasskeyOf,
@@ -105,7 +105,7 @@ export const deletePasskeysOf = own.change((db, personId: string) =>
   db.deleteFrom('passkeys').where('person_id', '=', personId),
 );
 
-/** Returns the persons, among these, with a passkey. */
+/** Returns the ids in `personIds` of persons with a passkey. */
 export const personsWithPasskey = own.all(
   (db, personIds: readonly string[]) =>
     db
@@ -125,7 +125,7 @@ export const countByHost = own.all((db) =>
     .orderBy('rp_id'),
 );
 
-/** Returns up to `most` persons with passkeys of other hosts alone. */
+/** Returns up to `most` ids of persons who have passkeys, but none for the host `rpId`. */
 export const selectLeftBehind = own.all(
   (db, rpId: string, most: number) =>
     db

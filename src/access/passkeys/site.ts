@@ -1,12 +1,12 @@
-// The site that passkeys belong to. A browser gives a passkey only to the site that it was made
-// for (WebAuthn Level 3, 5.1.3), and to no address in numbers.
+// The site of passkeys. A browser uses a passkey only at the site for which it was made (WebAuthn
+// Level 3, 5.1.3), and never at an IP address.
 //
 //   address of the service             | passkeys belong to
 //   -----------------------------------+--------------------------------------------------------
 //   https://mail.example.com           | mail.example.com: the whole host, never a parent, since
 //                                      | a neighbour below the parent could ask for them
 //   http://127.0.0.1:4025, on loopback | localhost: the page links to http://localhost:4025
-//   http:// elsewhere, other numbers   | nothing: browsers refuse
+//   http:// elsewhere, IP addresses    | nothing: browsers refuse
 import { isIP } from 'node:net';
 import type { App } from '../../core/app.ts';
 import { isLoopbackHost, reachable } from '../../platform/net/network-address.ts';
@@ -14,7 +14,7 @@ import { isLoopbackHost, reachable } from '../../platform/net/network-address.ts
 export interface PasskeySite {
   /** Host that passkeys are bound to. */
   rpId: string;
-  /** Origin of the pages that may ask for a passkey: equal to the byte. */
+  /** Origin of the pages that may ask for a passkey; compared exactly. */
   origin: string;
 }
 

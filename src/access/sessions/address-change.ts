@@ -28,7 +28,7 @@ import { deleteSessionsOfPerson } from './queries.ts';
 const takeBackMs = 7 * 24 * 3_600_000;
 
 /**
- * Begins a change of address; the links of an earlier beginning end.
+ * Begins a change of address; the links of an earlier request end.
  * @throws ConflictError within 7 days of the last change
  */
 export async function beginAddressChange(
@@ -50,7 +50,10 @@ export async function beginAddressChange(
   await updatePerson(trx, id, { new_email: email, former_email: null, moved_at: null });
 }
 
-/** Tells whether a person may get an address: nobody else has it, here or in a shared place. */
+/**
+ * Tells whether a person may get an address: no person has it, and no member or invitation in an
+ * organization of the person.
+ */
 async function isFree(db: Db, personId: string, email: string): Promise<boolean> {
   if (await findPersonByEmail(db, email)) return false;
   for (const { organization_id } of await selectPlaces(db, personId)) {

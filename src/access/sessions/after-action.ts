@@ -34,7 +34,7 @@ export async function keepToast(app: App, token: string, toast: Toast): Promise<
   await app.store.write((trx) => queries.updateSession(trx, hashOfToken(token), { toast: sealed }));
 }
 
-/** Takes the toast of a session; null if another page took it. */
+/** Returns and removes the toast of a session; null without a toast. */
 export async function takeToast(app: App, token: string): Promise<Toast | null> {
   const hash = hashOfToken(token);
   const sealed = await app.store.write(async (trx) => {
@@ -54,7 +54,7 @@ export async function keepSecret(app: App, token: string, secret: Secret): Promi
   return id;
 }
 
-/** Returns the secret of an id; null for another id, and after ten minutes. */
+/** Returns the secret of an id; null for an unknown id, and after ten minutes. */
 export async function findSecret(app: App, token: string, id: string): Promise<Secret | null> {
   const row = await queries.findSession(app.store.db, hashOfToken(token));
   if (!row?.secret || row.secret_at === null || row.secret_id !== hashOfToken(id)) return null;

@@ -33,7 +33,7 @@ export async function countFailure(app: App, way: Way, personId: string | null):
   }, 'quiet');
 }
 
-/** Counts a refused identity of the provider, whose person may be known. */
+/** Counts a failed sign-in at the provider: for the bound person, else for a stranger. */
 export async function countFailureOf(
   app: App,
   identity: { issuer: string; clientId: string; subject: string },

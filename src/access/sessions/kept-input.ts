@@ -52,14 +52,14 @@ export async function findInput(app: App, token: string): Promise<Waiting | null
   return { ...(JSON.parse(unseal(token, purpose, row.kept_input)) as KeptInput), until };
 }
 
-/** Drops the form that a session keeps. Returns false if another request dropped it before. */
+/** Drops the form that a session keeps. Returns false if the session keeps none any more. */
 export async function dropInput(app: App, token: string): Promise<boolean> {
   return app.store.write((trx) => queries.dropInput(trx, hashOfToken(token)));
 }
 
 /**
- * Returns the organization of an ended session; null without its row. A session ends by time, and
- * signing out deletes the row.
+ * Returns the organization of a session that ended by time; null after signing out, which deletes
+ * the row.
  */
 export async function endedSession(app: App, token: string): Promise<string | null> {
   const row = await queries.findSession(app.store.db, hashOfToken(token));
@@ -67,8 +67,8 @@ export async function endedSession(app: App, token: string): Promise<string | nu
 }
 
 /**
- * Moves a form to the next session, if that is of the same person, of the same key or of the
- * operator too, and in the same organization. Returns whether a form waits there.
+ * Moves a form to the next session, if both sessions have the same person or key (or both are of
+ * the operator) and the same organization. Returns whether the form was moved.
  */
 export async function carryInput(app: App, from: string, to: string): Promise<boolean> {
   const { db } = app.store;

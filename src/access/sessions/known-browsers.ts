@@ -1,5 +1,6 @@
 // Browsers in which a person signed in before. A browser has a long-lived cookie with a random
-// token; the store has a hash of token and person, so it shows no two persons at one browser.
+// token. The store has a hash of token and person, and so does not reveal that two persons share a
+// browser.
 import type { App } from '../../core/app.ts';
 import { hashOfToken } from '../../platform/runtime/tokens.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -7,7 +8,7 @@ import { countBrowsers, findKnownBrowser, putKnownBrowser } from './link-queries
 
 const hashFor = (personId: string, token: string) => hashOfToken(`${personId} ${token}`);
 
-/** Returns the hash of a browser in which the person signed in before; null for any other. */
+/** Returns the hash of a browser in which the person signed in before; null for a new browser. */
 export async function knownBrowser(
   db: Db,
   personId: string,
@@ -19,8 +20,8 @@ export async function knownBrowser(
 }
 
 /**
- * Remembers the browser of a sign-in. Returns whether it is new to a person who signed in from
- * other browsers before.
+ * Remembers the browser of a sign-in. Returns true if the browser is new, and the person has signed
+ * in from a different browser before.
  */
 export async function rememberBrowser(
   app: App,

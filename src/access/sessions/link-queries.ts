@@ -10,18 +10,18 @@ export interface MailedLinkRow {
   hash: string;
   person_id: string;
   purpose: LinkPurpose;
-  /** Encrypted token: the mail gets the link only when it leaves. Null for a printed link. */
+  /** Encrypted token; the link is put into the mail only at delivery. Null for a printed link. */
   token: string | null;
   message_id: string | null;
   /** Address to which the link was mailed. */
   email: string;
-  /** Browser that asked for the link, in words. */
+  /** Browser that requested the link, such as "Firefox on Windows". */
   browser: string;
   /** Network that asked for the link: a /24 or a /48. */
   network: string;
   /** Time of the request, ms since 1970. */
   asked_at: number;
-  /** Session that asks for a proof. */
+  /** Token hash of the session that requested a `proof` link; null for each further purpose. */
   session_hash: string | null;
   expires_at: number;
 }
@@ -60,7 +60,7 @@ export function takeMailedLink(db: Db, hash: string): Promise<MailedLinkRow | un
     .executeTakeFirst();
 }
 
-/** Counts the links of a person that sign in or prove, and still work. */
+/** Counts the unexpired links of a person for a sign-in or a proof. */
 export const countOpenLinks = own.first(
   (db, personId: string, now: number) =>
     db
@@ -84,7 +84,7 @@ export const deleteMailedLinksBefore = own.run((db, now: number) =>
   db.deleteFrom('mailed_links').where('expires_at', '<', now),
 );
 
-/** Tells whether the person signed in from this browser before. */
+/** Returns the last sign-in of a person from a browser; undefined for a new browser. */
 export const findKnownBrowser = own.first((db, hash: string) =>
   db.selectFrom('known_browsers').select('last_at').where('hash', '=', hash),
 );
@@ -115,7 +115,9 @@ export const deleteBrowsersBefore = own.run((db, before: number) =>
   db.deleteFrom('known_browsers').where('last_at', '<', before),
 );
 
-/** Returns the times of the mails of a limit. Locks the row until the end of the transaction. */
+/**
+ * Returns the times of the mails that a limit counted. Locks the row until the transaction ends.
+ */
 export async function lockMailTimes(db: Db, key: string): Promise<number[]> {
   await tables<LinkTables>(db)
     .insertInto('sign_in_mails')
@@ -141,7 +143,7 @@ export async function setMailTimes(db: Db, key: string, times: readonly number[]
 
 const lockKeys = own.lockerOf('sign_in_mails', { id: 'key' });
 
-/** Deletes up to `limit` limits without a mail since `before`. Returns their number. */
+/** Deletes up to `limit` rows of keys without a mail since `before`. Returns their number. */
 export async function deleteMailTimesBefore(
   db: Db,
   before: number,

@@ -1,5 +1,5 @@
-// Limits on mails to persons. They count mails that were made, not requests, so an unknown address
-// uses nothing up. The answer to a request is the same at a limit.
+// Limits on mails to persons. They count mails that were made, not requests, so requests for an
+// unknown address do not count. The answer to a request is the same at a limit.
 //
 //   mail           | limit                                     | within
 //   ---------------+-------------------------------------------+---------
@@ -23,17 +23,20 @@ interface MailLimit {
   withinMs: number;
 }
 
-/** A visitor who asks for a mail to sign in. */
+/** Request of a visitor for a mail to sign in. */
 export interface MailAsker {
   /** Address of the person. */
   email: string;
   /** Address of the visitor. */
   address: string;
-  /** Hash of a browser that signed in before; null for a new one. */
+  /** Hash of a browser in which the person signed in before; null for a new browser. */
   browserHash: string | null;
 }
 
-/** Limits sign-in mail of the service, of a network, and of a browser or else an address. */
+/**
+ * Returns the limits on a sign-in mail: in all, of the network, and of the known browser or else
+ * the address.
+ */
 export function signInLimits({ email, address, browserHash }: MailAsker): MailLimit[] {
   const who = browserHash === null ? `address ${email}` : `browser ${browserHash}`;
   return [

@@ -1,6 +1,6 @@
 // Links that persons get by mail. GET draws a page, since scanners follow links; the button of the
 // page uses the link, in whatever browser it is opened. The store has the hash of the token, and
-// the encrypted token for the copy of the mail that leaves (src/outbound/sending/people).
+// the encrypted token, which is put into the mail only at delivery (src/outbound/sending/people).
 //
 //   purpose      | lives      | its button
 //   -------------+------------+---------------------------------------------------------------
@@ -37,7 +37,7 @@ export const linkLivesMs: Readonly<Record<queries.LinkPurpose, number>> = {
   'end-sessions': 7 * dayMs,
 };
 
-/** Context of an encrypted token. */
+/** Returns the AES-GCM context that binds an encrypted token to the row of the link. */
 export const sealedAs = (hash: string) => `mailedLink:${hash}`;
 
 /** A mailed link, as the page of the link needs it. */
@@ -53,12 +53,12 @@ export interface MailedLink {
   /** Ms since 1970. */
   askedAt: number;
   expiresAt: number;
-  /** Hash of the session that asks for a proof. */
+  /** Token hash of the session that requested a `proof` link; null for each further purpose. */
   sessionHash: string | null;
 }
 
 export interface LinkToMake extends Pick<MailedLink, 'personId' | 'purpose' | 'email' | 'browser'> {
-  /** Address of the visitor. */
+  /** IP address of the visitor; empty for a link that the operator prints. */
   address: string;
   sessionHash?: string | null;
 }
@@ -90,7 +90,7 @@ export async function makeMailedLink(
   return { hash, token };
 }
 
-/** Returns the token for the copy of a mail; null for a link that does not work any more. */
+/** Returns the token of a link for the mail at delivery; null for a link that no longer works. */
 export async function tokenOfLinkMail(app: App, messageId: string): Promise<string | null> {
   const row = await queries.findLinkOfMail(app.store.db, messageId);
   if (!row?.token || row.expires_at <= app.clock.now()) return null;
@@ -116,14 +116,14 @@ export async function readMailedLink(app: App, token: string): Promise<MailedLin
   return row && row.expires_at > app.clock.now() ? linkOf(row) : null;
 }
 
-/** Returns the person of a link, even of a late one; null for an unknown or used link. */
+/** Returns the person of a link, even of an expired link; null for an unknown or used link. */
 export async function holderOfLink(app: App, token: string): Promise<string | null> {
   return (await queries.findMailedLink(app.store.db, hashOfToken(token)))?.person_id ?? null;
 }
 
 /**
- * Uses a link: makes the change that its purpose names, and ends the link. A session or a proof
- * begins with the answer. Returns null for a link that does not work.
+ * Uses a link once, and applies the purpose. For `sign-in` and `proof` it only checks the address:
+ * the caller begins the session or records the proof. Returns null for a link that does not work.
  */
 export function useMailedLink(app: App, token: string): Promise<MailedLink | null> {
   return app.store.write(async (trx) => {

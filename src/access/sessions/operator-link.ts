@@ -1,5 +1,5 @@
-// Links that the operator makes at the machine, for persons without mail from here. A command
-// prints the link; no answer of a route has it.
+// Links that the operator makes at the machine, for persons who get no mail from this service. A
+// command prints the link; no answer of a route has it.
 import type { App } from '../../core/app.ts';
 import { invitationPath, linkPath } from '../../core/link-pages/person-links.ts';
 import { byOperator, record } from '../../history/events/record.ts';
@@ -21,8 +21,8 @@ interface PrintedLink {
 }
 
 /**
- * Makes a link that signs in as a person, or accepts an invitation for 24 hours. The person and the
- * owners are told by mail, and the audit of each organization of the person has the act.
+ * Makes a link that signs in as a person, or accepts an invitation for 24 hours. A mail warns the
+ * person and the owners of a sign-in link. The audit of each affected organization has an entry.
  * @throws ResourceNotFoundError
  */
 export async function makeLinkFor(app: App, address: string): Promise<PrintedLink> {

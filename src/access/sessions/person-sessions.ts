@@ -14,7 +14,7 @@ import { isOver, newSession } from './sessions.ts';
 /** A person who signs in. */
 export interface SigningIn {
   personId: string;
-  /** Place of the session; if left out, the place of the last visit. */
+  /** Organization to open; by default the organization of the last visit. */
   organizationId?: string | undefined;
   proof: Proof;
   /** Time at which the provider asked the person; if left out, now. 0: unknown. */
@@ -26,7 +26,9 @@ export interface SigningIn {
   longestMs?: number | null;
 }
 
-/** Begins a session of a person. Returns its token; null without an active place. */
+/**
+ * Begins a session of a person. Returns the token; null for a person without an active membership.
+ */
 export async function beginPersonSession(app: App, given: SigningIn): Promise<string | null> {
   const now = app.clock.now();
   const { personId, proof, provenAt = now, browser, network, isAlone = false, longestMs } = given;
@@ -53,7 +55,10 @@ export async function beginPersonSession(app: App, given: SigningIn): Promise<st
   return token;
 }
 
-/** Returns the wished place, or the place of the last visit that these proofs open. */
+/**
+ * Returns the active membership in the wished organization. Else that of the last visit that these
+ * proofs open, or of the last visit. Undefined without an active membership.
+ */
 async function placeToOpen(
   app: App,
   { personId, organizationId }: SigningIn,
@@ -74,7 +79,10 @@ async function placeToOpen(
   return places[0];
 }
 
-/** Returns the person, the organization and the proofs of an open session; null for any other. */
+/**
+ * Returns the person, the organization and the proofs of an open session of a person. Null for an
+ * ended session, and for a session of a key or of the operator.
+ */
 export async function findPersonSession(
   app: App,
   hash: string,
@@ -102,8 +110,8 @@ export async function recordProof(
 }
 
 /**
- * Opens another organization of the person in a session. Returns false without an active place
- * there, and for a session of one organization alone.
+ * Opens a different organization of the person in a session. Returns false without an active
+ * membership there, and for a session that is bound to an organization.
  */
 export async function switchOrganization(
   app: App,
@@ -139,7 +147,7 @@ export interface ListedSession {
 const idCharacters = 16;
 const idOf = (hash: string) => hash.slice(0, idCharacters);
 
-/** Returns the open sessions of a person; `token` is of the session that asks. */
+/** Returns the open sessions of a person; `token` is of the calling session. */
 export async function listSessions(
   app: App,
   personId: string,
@@ -169,7 +177,7 @@ export async function endListedSession(app: App, personId: string, id: string): 
   });
 }
 
-/** Ends all sessions of a person but the one of this token. */
+/** Ends all sessions of a person except the session of `token`. */
 export async function endOtherSessions(app: App, personId: string, token: string): Promise<void> {
   await app.store.write((trx) => queries.deleteOtherSessions(trx, personId, hashOfToken(token)));
 }

@@ -1,5 +1,6 @@
 // Proofs that changes of a person's own account ask for. The account is the same in all
-// organizations, so no organization decides: a person with a passkey or the provider proves by it.
+// organizations, so no organization decides: a person with a passkey or a binding to the provider
+// must use it.
 import type { App } from '../../core/app.ts';
 import { findPerson } from '../members/queries.ts';
 import { personsWithPasskey } from '../passkeys/queries.ts';

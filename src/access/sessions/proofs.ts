@@ -1,4 +1,4 @@
-// Proofs of who is at a browser, and the proofs that an organization accepts.
+// Proofs of the person at a browser, and the proofs that an organization accepts.
 //
 //   organization                  | opens                       | fresh proof
 //   ------------------------------+-----------------------------+------------------------------
@@ -36,7 +36,7 @@ export function strengthOf(
   return only && join.organization === id ? 'provider' : signIn;
 }
 
-/** Tells whether a session with these proofs opens such an organization. */
+/** Tells whether a session with these proofs opens an organization that asks for `strength`. */
 export function isStrongEnough(proofs: Proofs, strength: Strength): boolean {
   return accepted[strength].some((proof) => proofs[proof] !== undefined);
 }
@@ -46,7 +46,10 @@ export function isAccepted(proof: Proof, strength: Strength): boolean {
   return accepted[strength].includes(proof);
 }
 
-/** Returns the time of the last proof that such an organization accepts; 0 without a proof. */
+/**
+ * Returns the time of the last proof that suffices for `strength`, ms since 1970; 0 without a
+ * proof.
+ */
 export function lastProofAt(proofs: Proofs, strength: Strength): number {
   return Math.max(0, ...accepted[strength].map((proof) => proofs[proof] ?? 0));
 }

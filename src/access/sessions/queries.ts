@@ -10,7 +10,7 @@ export interface SessionRow {
   /** The key that signed in; null for the operator and for a person. */
   key_id: string | null;
   person_id: string | null;
-  /** Place of the person in the organization of the session. */
+  /** Member row of the person in the organization; null for a session of a key or the operator. */
   member_id: string | null;
   /** The proof that began the session. */
   proof: Proof;
@@ -139,7 +139,7 @@ export const deleteSessionsOfProof = own.run((db, personId: string, proof: Proof
   db.deleteFrom('console_sessions').where('person_id', '=', personId).where('proof', '=', proof),
 );
 
-/** Deletes the sessions of a person, except the one with this hash. */
+/** Deletes the sessions of a person, except the session with the hash `except`. */
 export const deleteOtherSessions = own.run((db, personId: string, except: string) =>
   db.deleteFrom('console_sessions').where('person_id', '=', personId).where('hash', '<>', except),
 );
@@ -165,7 +165,7 @@ export const deleteLinksBefore = own.run((db, now: number) =>
   db.deleteFrom('console_links').where('expires_at', '<', now),
 );
 
-/** Ends of a restored store: whoever signed in before the backup signs in again. */
+/** Statements that delete the sessions and links of a restored store: all people sign in again. */
 export const sessionsOfRestored = ['console_sessions', 'console_links'].map((table) => ({
   table,
   sql: `delete from ${table}`,

@@ -18,7 +18,7 @@ export function seal(random: Random, token: string, purpose: string, text: strin
   return Buffer.concat([iv, body, sealing.getAuthTag()]).toString('base64');
 }
 
-/** Opens a sealed text. @throws Error for another token or purpose */
+/** Opens a sealed text. @throws Error for a different token or purpose */
 export function unseal(token: string, purpose: string, text: string): string {
   const bytes = Buffer.from(text, 'base64');
   const [from, to] = [ivBytes, bytes.length - tagBytes];

@@ -7,7 +7,7 @@
 //   (none)   | signed in by a key, a link, a passkey or a provider  | open
 //   open     | a time without a request, or in all (lives)          | ended
 //   open     | signed out; its key revoked or expired               | ended
-//   open     | the place of its member disabled or deleted          | ended
+//   open     | its member disabled or deleted                       | ended
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
@@ -181,7 +181,7 @@ export async function endSessionsOfKey(app: App, caller: Caller): Promise<void> 
   await app.store.write((trx) => queries.deleteSessionsOfKey(trx, organizationId, keyId));
 }
 
-/** Ends the sessions of a member in the organization of the place. */
+/** Ends the sessions of a member in the organization of that member. */
 export const endPlace = (_app: App, trx: Db, memberId: string): Promise<void> =>
   queries.deleteSessionsOfMember(trx, memberId);
 

@@ -98,7 +98,10 @@ export async function beginProvider(
   return { url, cookie: app.secrets.seal(sealPurpose, JSON.stringify(sealed), begunAt) };
 }
 
-/** Ends a sign-in: `query` is that of the return, `cookie` the value that `beginProvider` gave. */
+/**
+ * Ends a sign-in. `query` is the query of the return, `cookie` the value of `beginProvider`.
+ * Returns the identity, or the fault of a refused return.
+ */
 export async function finishProvider(
   app: App,
   { query, cookie }: { query: string; cookie: string | null },

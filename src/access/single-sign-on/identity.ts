@@ -9,7 +9,7 @@ export interface Identity {
   issuer: string;
   clientId: string;
   subject: string;
-  /** Address in normal form; null for an absent one, and for one that persons cannot have. */
+  /** Address in normal form; null if absent, or unusable as the address of a person. */
   email: string | null;
   /** Whether the provider says, as a boolean, that it proved the address. */
   isEmailVerified: boolean;
@@ -41,7 +41,10 @@ function claimOf(claims: Claims, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
-/** Returns null without a usable subject (OpenID Connect Core 1.0, 2). */
+/**
+ * Returns the identity in the claims of a verified ID token; null without a usable subject (OpenID
+ * Connect Core 1.0, 2).
+ */
 export function identityOf(
   claims: Claims,
   client: { issuer: string; clientId: string },

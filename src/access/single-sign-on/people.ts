@@ -1,13 +1,16 @@
 // The person behind an identity of the provider. A person is bound by issuer, client and subject.
 //
-//   identity                  | place in `join.organization`       | then
-//   --------------------------+------------------------------------+---------------------------------
-//   bound                     | any                                | signs in; the claim gives the role
-//   of an address, proven,    | invited                            | bound, the invitation is accepted
-//   in a domain of `domains`  | none, and no person has the address | joins with a role of the
-//                             |                                    | configuration
-//   the same                  | the person is active or disabled   | refused: binds in My account
-//   any                       | an open invitation and its link    | bound, the invitation is accepted
+//   identity                  | member of `join.organization`       | then
+//   --------------------------+-------------------------------------+------------------------------
+//   bound                     | any                                 | signs in; the claim gives the
+//                             |                                     | role
+//   of an address, proven,    | invited                             | bound, the invitation is
+//   in a domain of `domains`  |                                     | accepted
+//   the same                  | none, and no person has the address | joins with a role of the
+//                             |                                     | configuration
+//   the same                  | the person is active or disabled    | refused: binds in My account
+//   any                       | an open invitation and its link     | bound, the invitation is
+//                             |                                     | accepted
 //
 // A refusal of an unbound identity has the same words for known and unknown addresses.
 import type { App } from '../../core/app.ts';
@@ -73,14 +76,19 @@ async function bind(app: App, trx: Db, personId: string, identity: Identity): Pr
   await recordOfPerson(app, trx, personId, { action: 'member.provider-bound', details });
 }
 
-/** Returns the role by the claim, in `join.organization`; null where no claim gives roles. */
+/**
+ * Returns the role that the claim gives in the organization; null if no claim gives roles there.
+ */
 function roleByClaim({ config }: Pick<App, 'config'>, identity: Identity, organizationId: string) {
   const { roles, join } = config.console.signIn.oidc;
   if (roles.claim === null || join.organization !== organizationId) return null;
   return claimedRole(identity.roleClaim, roles.map);
 }
 
-/** Signs in by an identity: of a bound person, or of a new person by an address. */
+/**
+ * Returns the person of an identity: bound before, or joining now by a proven address; else a
+ * refusal.
+ */
 export function personOfIdentity(app: App, identity: Identity): Promise<PersonOfIdentity> {
   const { organization } = app.config.console.signIn.oidc.join;
   return app.store.write(async (trx) => {
@@ -111,7 +119,10 @@ async function signInBound(
   return isActive ? { personId, organizationId: null } : refused('disabled');
 }
 
-/** Gives a place the role of the claim, or disables it without a role; never the last owner. */
+/**
+ * Applies the role of the claim to an active member; null disables the member. Never changes the
+ * last owner.
+ */
 async function follow(
   app: App,
   trx: Db,
@@ -155,7 +166,7 @@ async function joinByAddress(
   return { personId, organizationId };
 }
 
-/** Binds the person of an address without a place, and makes a missing person. */
+/** Binds the person of an address, or creates a bound person. Returns the id of the person. */
 async function bindNew(app: App, trx: Db, email: string, identity: Identity): Promise<string> {
   const known = await queries.findPersonByEmail(trx, email);
   if (known) {
@@ -176,7 +187,7 @@ interface NewPlace {
   invited: queries.MemberRow | undefined;
 }
 
-/** Makes an active place, out of the invitation if the address has one. */
+/** Makes an active member, from the row of the invitation if the address has an invitation. */
 async function openPlace(
   app: App,
   trx: Db,
@@ -200,8 +211,9 @@ async function openPlace(
 }
 
 /**
- * Accepts an invitation by the hash of its token. A person who is known needs the address of the
- * invitation from the provider too, proven: the link alone would open all places of the person.
+ * Accepts an invitation by the hash of its token. If the invited address belongs to a known person
+ * without a binding, the provider must also prove that address: otherwise the link alone would give
+ * access to all memberships of that person.
  */
 export function personOfInvitation(
   app: App,
@@ -256,8 +268,8 @@ export function bindIdentity(
 const clockToleranceMs = 60_000;
 
 /**
- * Checks a fresh proof of a person in an organization. Where only the provider is left, a return
- * that was begun for this proof counts without `auth_time`.
+ * Checks a fresh proof of a person in an organization. If the organization accepts only the
+ * provider, a return that was begun for this proof counts without `auth_time`.
  */
 export async function proveIdentity(
   app: App,

@@ -89,8 +89,8 @@ function endpointOf(document: ServerMetadata, name: keyof ServerMetadata): strin
 }
 
 /**
- * Reads the discovery document. The issuer must be equal to the byte: openid-client lets Entra
- * answer with another tenant. @throws ProviderError
+ * Reads the discovery document. The issuer must be exactly equal: openid-client lets Entra answer
+ * with a different tenant. @throws ProviderError
  */
 async function discover(app: App, { issuer }: ProviderSettings): Promise<ServerMetadata> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
@@ -229,7 +229,7 @@ export async function redeemCode(
   });
   const claims = tokens.claims();
   if (!claims) throw new ProviderError('unverified', 'the answer has no ID token');
-  // Core 1.0, 3.1.3.7: the library checks neither for a single audience, nor `iat`.
+  // Core 1.0, 3.1.3.7: the library does not check `azp` for a single audience, nor `iat`.
   if (claims['azp'] !== undefined && claims['azp'] !== settings.clientId) {
     throw new ProviderError('unverified', 'the ID token was issued to another client (azp)');
   }

@@ -59,9 +59,9 @@ export async function assertAudience(
 }
 
 /**
- * Returns an audience for the reads of this room. It contains the queries of groups as they are
- * now, so later changes of a group do not affect the run. Deleted groups have no members. @throws
- * ValidationError for groups by query with too many conditions.
+ * Returns a snapshot of an audience for a run. It contains the queries of the contact groups as
+ * they are now, so later changes of a group do not affect the run. Deleted groups have no members.
+ * @throws ValidationError if the queries have too many conditions.
  */
 export async function snapshotAudience(
   db: Db,

@@ -1,4 +1,5 @@
-// Counts the contacts of an audience by fate, for estimates and for the total of a run that starts.
+// Counts the contacts of an audience by fate (a message, or the reason to skip the contact), for
+// estimates and for the total of a run that starts.
 
 import { readSlices } from '../../people/contacts/slices.ts';
 import { CapacityError } from '../../platform/errors.ts';
@@ -13,7 +14,7 @@ import { countFatesIn, type FatesQuestion } from './queries.ts';
  */
 const mostJudgedEach = 20_000;
 
-/** Number of contacts by fate; `total` is their sum. */
+/** Number of contacts by fate: `dispatch` get a message. `total` is the sum. */
 export interface Fates {
   total: number;
   dispatch: number;

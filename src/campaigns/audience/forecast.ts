@@ -51,7 +51,7 @@ function counted(allowanceAt: AllowanceAt) {
   };
 }
 
-/** Returns the times of `count` messages that begin at `start`. */
+/** Forecasts the first and the last of `count` messages that begin at `start`. */
 export function forecastOf(count: number, start: number, limits: Limits): Forecast {
   const { ratePerSecond, quotaAt, warmingAt } = limits;
   const stepMs = ratePerSecond === null ? 0 : 1_000 / ratePerSecond;

@@ -62,7 +62,7 @@ interface Facts {
 
 const foldedTagsOf = (row: ForRunRow) => (fromJson<string[]>(row.tags) ?? []).map(foldCase);
 
-/** Leaves out contacts that the audience no longer includes. */
+/** Returns the rows of contacts that the audience still includes. */
 async function withinAudience(
   trx: Db,
   { organizationId, audience, omitRunIds, matching }: Question,

@@ -1,4 +1,4 @@
-// SQL of audiences over the tables of people. Each select comes from the room of the table.
+// SQL of audiences over the tables of contacts. The folder that owns a table supplies the selects.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { isPending, pendingIdsIn } from '../../consent/opt-in/queries.ts';
 import { uniqueTags } from '../../core/api/tag-list.ts';
@@ -37,7 +37,10 @@ export function askedOf(organizationId: string, { queries, at }: AudienceSnapsho
   return queries.map((query) => ({ organizationId, query, at }));
 }
 
-/** Returns selects of the ids in the range: for each kind of inclusion, such as by tag or group. */
+/**
+ * Returns a select of the ids in the range for each way of inclusion: each tag, each group, the
+ * given contacts, and the queries.
+ */
 function waysInto(
   db: Db,
   organizationId: string,
@@ -88,8 +91,9 @@ function isIncluded(
 }
 
 /**
- * Counts the contacts of an audience in a range by fate; null is a message. Judges each contact of
- * up to `mostJudgedEach`; of more contacts, only contacts with a reason in an index.
+ * Counts the contacts of an audience in a range by fate; null stands for a message. Judges each
+ * contact of up to `mostJudgedEach`. Above, it judges only contacts that an index shows to have a
+ * reason.
  */
 export async function countFatesIn(
   db: Db,

@@ -10,7 +10,7 @@ import type { Question } from './judge.ts';
 import { askedOf, selectIncluded } from './queries.ts';
 import type { AudienceSnapshot } from './schema.ts';
 
-/** Most contacts that a read examines for groups by query. */
+/** Most contacts that a read compares with the queries of contact groups. */
 const mostExamined = 5_000;
 /** Share of `mostExamined` after an overdue read, and growth of the number after a read in time. */
 const nextShare = 0.1;

@@ -31,11 +31,11 @@ export const audienceInput = z
 export type Audience = z.output<typeof audienceInput>;
 
 /**
- * The audience of a run, with the rules that the request had. Groups with members by hand are read
- * when a contact is judged.
+ * The audience of a run, with the queries of the groups at the time of the request. Groups with
+ * stored members are read when a contact is judged.
  */
 export interface AudienceSnapshot extends Audience {
-  /** Queries of the groups by query, which have no stored members. */
+  /** Queries of the groups that have a query in place of stored members. */
   queries: ContactQuery[];
   /**
    * Start of the run, or before it the time of the request, ms since 1970. Queries count days back

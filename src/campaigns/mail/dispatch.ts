@@ -1,5 +1,6 @@
-// Makes the messages of a run. Filling takes a worker, so they are prepared outside of
-// transactions. The transaction of a page accepts them, through all checks of a send.
+// Makes the messages of a run. Filling a template takes a worker, so messages are prepared outside
+// of transactions. The transaction of a page of contacts accepts them, through all checks of a
+// send.
 import { campaignsRight } from '../../access/keys/send-checks.ts';
 import { findContactValues } from '../../content/templates/scope.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -67,7 +68,7 @@ export type Prepared = { contactId: string } & (
 /** The message of a contact, or the refusal of a check. */
 export type Dispatched = { contactId: string } & ({ messageId: string } | { error: ServiceError });
 
-/** Reason of a signal that ends a turn between two contacts. */
+/** Reason of a signal that ends the preparation of messages between two contacts. */
 export class TurnOver extends Error {}
 
 /** Signals that stop the preparation of messages; the reason is a TurnOver or a CapacityError. */
@@ -79,9 +80,9 @@ export interface PreparationEnds {
 }
 
 /**
- * Prepares the messages of contacts, in their order. Stops at the end of the turn, or at the first
- * message that no worker has room to fill (large values take the room of several messages). @throws
- * CapacityError without room for the first message: try again
+ * Prepares the messages of contacts, in their order. Stops when `over` aborts, or at the first
+ * message that no worker can fill now (large values count as several messages).
+ * @throws CapacityError if no worker can fill the first message: try again
  */
 export async function prepareDispatch(
   app: App,

@@ -20,7 +20,7 @@ import { foldAddress } from '../../platform/net/address.ts';
 import { pickedFrom } from './contact-paths.ts';
 import { type CampaignMail, type DraftedRun, draftRunContent } from './snapshot.ts';
 
-/** The words of a campaign for a contact. */
+/** Subject and bodies of a campaign, filled for a contact. */
 interface FilledWords {
   subject: string;
   preheader: string | null;
@@ -85,7 +85,7 @@ export function assertReadsTemplate(
   throw new ForbiddenError('Mail with a template needs templates:read');
 }
 
-/** @throws ForbiddenError without the right to read the contact, if there is a contact. */
+/** Requires `contacts:read` if a contact is given. @throws ForbiddenError. */
 export function assertReadsContact({ permissions }: Caller, contactId: string | undefined): void {
   if (contactId === undefined || allows(permissions, 'contacts:read')) return;
   throw new ForbiddenError('Showing the values of a contact needs contacts:read');
@@ -119,7 +119,7 @@ async function contactOf(app: App, organizationId: string, id: string): Promise<
   return contact;
 }
 
-/** Returns the parts of a mail besides the words of a run. */
+/** Returns the parts of a preview besides the subject and the bodies. */
 async function pictureOfRun(
   app: App,
   organizationId: string,

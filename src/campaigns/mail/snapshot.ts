@@ -40,7 +40,7 @@ export interface RunMailing {
   subject: string | null;
   /**
    * An empty `name` omits the name of the sender, whatever it is at the time of sending. An empty
-   * list does the same for Reply-To.
+   * `replyTo` omits Reply-To.
    */
   from: { email: string; name?: string };
   /** Null in runs of earlier versions that set no Reply-To. */
@@ -59,7 +59,7 @@ export interface RunMailing {
 /** The content of a run before it is stored. */
 export interface DraftedRun extends RunContent {
   mailing: Omit<RunMailing, 'contentId'>;
-  /** Names the compiled content, for fills before it is stored. */
+  /** Key of the compiled content in the cache of workers, before the content is stored. */
   key: string;
   /** `contentSnapshot` of the run (specification 2.13). */
   snapshot: Record<string, unknown>;

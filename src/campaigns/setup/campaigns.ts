@@ -120,7 +120,9 @@ export async function createCampaign(
   return store(app, caller, { name, channel, ...columnsOf(facts, warnings) });
 }
 
-/** Lists a page of the organization's campaigns, newest first, without HTML, text and files. */
+/**
+ * Lists a page of the organization's campaigns, newest first, without HTML, text and attachments.
+ */
 export async function listCampaigns(
   app: App,
   { organizationId }: Caller,

@@ -13,7 +13,9 @@ import { type CampaignFacts, factsOf } from './present-campaign.ts';
 import { campaigns } from './queries.ts';
 import type { Estimate, EstimateAudience, EstimateCampaign } from './run-schema.ts';
 
-/** Returns the warming domain that limits the run; null without warming. */
+/**
+ * Returns the domain id of the sender, whose warming limits the run; null without a usable sender.
+ */
 async function domainOfSender(
   db: Db,
   organizationId: string,
