@@ -279,7 +279,7 @@ async function removeMember(
 
 /**
  * Removes the calling member from the organization.
- * @throws ForbiddenError for a caller that is no member; ConflictError for the last owner
+ * @throws ForbiddenError for a key or the operator; ConflictError for the last owner
  */
 export async function leaveOrganization(app: App, caller: Caller): Promise<void> {
   const { by, organizationId } = caller;

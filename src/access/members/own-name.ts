@@ -11,7 +11,7 @@ import { memberNoun, updateMemberInput } from './schema.ts';
 
 /**
  * Renames the calling member in this organization; an empty name removes the name.
- * @throws ForbiddenError for a caller that is no member; ValidationError on `name`
+ * @throws ForbiddenError for a key or the operator; ValidationError on `name`
  */
 export async function renameSelf(app: App, caller: Caller, name: string): Promise<void> {
   const { by, organizationId } = caller;

@@ -107,7 +107,7 @@ export async function endAllOfPerson(app: App, trx: Db, personId: string): Promi
   for (const end of app.hooks.personEnds) await end(app, trx, personId);
 }
 
-/** Deletes a person who is no member of any organization, with sessions, links and passkeys. */
+/** Deletes a person without a member row, with sessions, links and passkeys. */
 export async function endPersonWithoutPlace(app: App, trx: Db, personId: string): Promise<void> {
   if ((await queries.selectPlaces(trx, personId)).length > 0) return;
   await endAllOfPerson(app, trx, personId);

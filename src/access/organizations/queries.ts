@@ -89,10 +89,7 @@ export function indexesMetadataKey(
     where o.id = ${organizationId} and k.value = ${key})`;
 }
 
-/**
- * Returns an organization with messages that are not yet indexed by its metadata keys; undefined if
- * there is none.
- */
+/** Returns an organization with messages to index by metadata keys; undefined if all are done. */
 export const firstToIndex = own.first((db) =>
   db
     .selectFrom('organizations')

@@ -59,7 +59,7 @@ export interface RunMailing {
 /** The content of a run before it is stored. */
 export interface DraftedRun extends RunContent {
   mailing: Omit<RunMailing, 'contentId'>;
-  /** Key of the compiled content in the cache of workers, before the content is stored. */
+  /** Id of the compiled content, for fills before it is stored: equal keys have equal texts. */
   key: string;
   /** `contentSnapshot` of the run (specification 2.13). */
   snapshot: Record<string, unknown>;
