@@ -3,7 +3,7 @@
 //
 //   policy     | DMARC     | answer, with `smtp.inbound.enforceDmarc`
 //   reject     | fail      | 550 5.7.1
-//   reject     | permerror | 550 5.7.1: one of several authors fails, and the others must not hide it
+//   reject     | permerror | 550 5.7.1: a second author must not hide an author that fails
 //   reject     | temperror | 451 4.7.1, twice an hour for a client and a domain; then accepted
 //   other      | any       | accepted
 //   not read   | temperror | accepted: no known policy asks for a refusal
@@ -43,7 +43,7 @@ const unchecked: Verdicts = { dkimVerdict: null, spfVerdict: null, dmarcVerdict:
 
 const mostDeferrals = 2;
 const deferralWindowMs = 3_600_000;
-/** Most pairs of client and domain with a count. A pair that was evicted is deferred once more. */
+/** Most pairs of client network and domain with a count. An evicted pair begins a new count. */
 const mostCounted = 10_000;
 
 /** Deferrals within the hour since `since`, by the monotonic clock. */

@@ -9,9 +9,7 @@ import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
 
 const policyMs = 5_000;
 const alignmentMs = 2_000;
-/**
- * Enough for 8 look-ups for the author and each of 10 passed domains, or for each of 10 authors.
- */
+/** Most look-ups of a mail: 8 for the author and each of 10 passed domains, or for 10 authors. */
 const mostLookups = 100;
 /** Most authors that are checked. Mail programs show the first author. */
 const mostAuthors = 10;
@@ -19,9 +17,10 @@ const mostAuthors = 10;
 type Author = Pick<DKIMVerifyResult, 'headerFrom' | 'fromFields'>;
 
 /**
- * Adds the authors that mail programs show, where mailauth reads From in a different way. `from`
- * holds only the From fields, as a mail. A difference counts as several authors, so that a pass for
- * a second author never vouches for the shown author. Leaves out malformed addresses of mailauth.
+ * Puts the authors that mail programs show before the authors that mailauth found, without the
+ * malformed addresses of mailauth. If the two readings differ, the mail counts as written by
+ * several authors: a DMARC pass for a hidden author then never vouches for the shown author. `from`
+ * is a header block with only the From fields.
  */
 export function withShownAuthors<Found extends Author>(found: Found, from: Buffer): Found {
   const values = readHeaderBlock(from).all('from');
@@ -31,7 +30,7 @@ export function withShownAuthors<Found extends Author>(found: Found, from: Buffe
   return { ...found, headerFrom: [...shown.map(({ email }) => email), ...clean] };
 }
 
-/** Domains of passed or open checks, which DMARC compares with the author's. */
+/** Domains of passed or open checks, which DMARC compares with the domain of the author. */
 export interface Identifiers {
   spf: string[];
   dkim: { id?: string; domain: string; underSized?: number }[];
@@ -47,7 +46,7 @@ export interface Evidence {
   arc: ARCResult | null;
 }
 
-/** Verdict of the mail. `dmarc` is null without an author to query. */
+/** Verdict of the mail. With `permerror`, `dmarc` is null unless an author fails under `reject`. */
 export interface Judged {
   dmarc: DMARCResult | null;
   verdict: string;
@@ -69,7 +68,7 @@ export interface DmarcCheck {
   align(): void;
 }
 
-/** Creates the check. `from` holds only the From fields, as a mail. Each name is looked up once. */
+/** Creates the check. `from` is a header block of the From fields. Looks up each name once. */
 export function dmarcCheck(from: Buffer, resolver: AuthResolver, clock: Clock): DmarcCheck {
   const { resolve, extend } = boundLookups(resolver, clock, {
     most: mostLookups,
@@ -97,8 +96,9 @@ export function dmarcCheck(from: Buffer, resolver: AuthResolver, clock: Clock): 
 }
 
 /**
- * Gives `permerror` to a mail without exactly one author. Still reads the policy of each author and
- * reports the first author who fails under `reject`, so that a second author cannot hide the first.
+ * Gives `permerror` to a mail without exactly one author, or with a cut header. Still reads the
+ * policy of each author and reports the first author that fails under `reject`, so that a second
+ * author cannot hide the first.
  */
 async function judgeEach(
   check: DmarcCheck,
@@ -116,9 +116,9 @@ async function judgeEach(
 }
 
 /**
- * Derives the verdict from the passed identifiers. A failure becomes `temperror` only if an open
- * check is aligned and could have made it pass, so that a sender cannot cause it with a domain of
- * his own.
+ * Derives the verdict from the passed identifiers. A failure becomes `temperror` only if the open
+ * checks are unknown, or if their pass would prove the author: broken DNS of an unrelated domain
+ * then cannot hide a failure.
  */
 export async function judge(check: DmarcCheck, evidence: Evidence): Promise<Judged> {
   const { author, isWhole, passed, open, arc } = evidence;

@@ -27,7 +27,7 @@ export interface InboundCopy {
   provenSender: string | null;
 }
 
-/** Input for the copies of a mail, shared by all of them. */
+/** A received mail, from which all copies are drafted. */
 export interface InboundMail {
   header: ParsedMail;
   /** Our Received field for the mail. */
@@ -39,8 +39,8 @@ export interface InboundMail {
 }
 
 /**
- * Most recipients shown. The raw mail has all recipients, and 100 mailboxes may be addressed at
- * once.
+ * Most recipients that a message shows. The raw mail has all recipients, and 100 mailboxes may be
+ * addressed at once.
  */
 const mostRecipients = 500;
 const unknownSender = 'unknown@invalid';

@@ -10,7 +10,7 @@ import type { Db } from '../../platform/store/db.ts';
 import type { InboundCopy } from './inbound-copy.ts';
 
 /**
- * Returns the copies, with the conversation of each reply. Takes two queries for a batch, and no
+ * Returns the copies, with the conversation of each reply. All copies share the queries. Runs no
  * query if no mail names a message.
  */
 export async function withConversations(

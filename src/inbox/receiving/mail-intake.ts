@@ -12,7 +12,7 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 const pressingMails = 8;
 const whileMs = 50;
 
-/** Returns the intake of received mail that all parts of this process share. */
+/** Returns the counter of received mail that detects bursts. The process has a single counter. */
 export const mailIntakeOf = perApp(({ clock }: App): Intake => {
   let pressedAt = Number.NEGATIVE_INFINITY;
   let countedFrom = Number.NEGATIVE_INFINITY;

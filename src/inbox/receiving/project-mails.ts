@@ -19,11 +19,11 @@ import {
 import { findMessageRows, type MessageRow } from '../../outbound/messages/queries.ts';
 import { CapacityError } from '../../platform/errors.ts';
 
-/** Mails that are read together and kept in the same transaction. */
+/** Most mails that are read together. Results are stored once there are as many. */
 const together = 32;
-/** Largest mail that is parsed together with other mails. Each larger mail is alone in memory. */
+/** Most bytes of a mail that is parsed with further mails. A larger mail is alone in memory. */
 const smallBytes = 32 * 1024;
-/** Most characters of results that are kept together, to bound memory. */
+/** Characters of results above which they are stored at once, to bound memory. */
 const keptTogether = 1024 * 1024;
 
 /** Limits after which a run stops. */
@@ -54,8 +54,8 @@ interface Leased {
 }
 
 /**
- * Projects leased mails. Returns the ids of mails that were not begun or not stored for a reason
- * outside of the mail.
+ * Parses leased mails and stores the results. Returns the ids of mails that were not begun or not
+ * stored for a reason outside of the mail.
  */
 export async function projectMails(
   app: App,

@@ -120,7 +120,7 @@ function pressureOf(app: App) {
       if (!isPressing()) return 0;
       return Math.max(0, lookedAt + pauseMs - app.clock.elapsed());
     },
-    /** Whether mail that has waited for `waitedMs` must keep waiting. */
+    /** Tells whether mail that has waited for `waitedMs` must keep waiting. */
     givesWay(waitedMs: number): boolean {
       if (!isPressing()) return false;
       lookedAt = app.clock.elapsed();

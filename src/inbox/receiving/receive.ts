@@ -179,7 +179,7 @@ function draftMessages(
   );
 }
 
-/** Returns the organizations that get a copy. */
+/** Returns the ids of the organizations that get a copy. */
 function organizationsOf(addressees: readonly Addressee[]): Set<string> {
   const ofMailboxes = addressees.filter((one) => one.kind === 'mailbox');
   return new Set(ofMailboxes.map(({ organizationId }) => organizationId));

@@ -93,8 +93,8 @@ function disputed(): InboundRefusal {
 const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
 
 /**
- * Returns the catch-all. Returns nothing for reserved local parts at a return-path host: an invalid
- * token has no addressee there.
+ * Returns the catch-all; undefined for a reserved local part at a return-path host, so that an
+ * invalid token has no addressee.
  */
 async function unlessKept<Found>(
   app: App,
@@ -132,8 +132,8 @@ async function findOwn(app: App, { email, localPart, domain }: MailAddress): Pro
 }
 
 /**
- * Tells whether the organization sends with this return-path host: the host of a domain that it
- * owns, or the host of the hosted mailboxes, which all organizations share.
+ * Tells whether the organization sends with this return-path host: the host of a domain that the
+ * organization has registered, or the host of the hosted mailboxes, which all organizations share.
  */
 async function isReturnPathOf(app: App, host: string, organizationId: string): Promise<boolean> {
   if (host === returnPathOf(app.config.mailboxes.hostedDomain)) return true;

@@ -24,7 +24,7 @@ const hostName = /^(?:[^.]{1,63}\.)+(?=[^.]*[a-z])[a-z0-9-]{1,63}\.?$/i;
 
 /**
  * Removes the explanation (`exp=`), which is text for people and never causes an error (RFC 7208
- * 6.2). So the host in it is never queried. A record with an error stays unchanged.
+ * 6.2), so the host in `exp=` is never queried. A record with an error stays unchanged.
  */
 function withoutExplanation(text: string, validateTerms: ValidateTerms): string {
   if (!record.test(text)) return text;
@@ -38,9 +38,9 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * Resolves IPv4 or IPv6 addresses. Returns an empty list if the host has only addresses of the
- * second kind: then the host exists, so the look-up does not count towards the two void look-ups of
- * RFC 7208 4.6.4. Otherwise a sender on IPv6 would fail by hosts on IPv4.
+ * Resolves IPv4 (A) or IPv6 (AAAA) addresses. Returns an empty list if the host has only addresses
+ * of the IP version that was not asked: the host exists, so the look-up does not count towards the
+ * two void look-ups of RFC 7208 4.6.4. Otherwise a sender on IPv6 would fail by hosts on IPv4.
  */
 async function resolveAddresses(resolve: AuthResolver, name: string, type: string) {
   try {

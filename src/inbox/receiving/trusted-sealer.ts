@@ -19,7 +19,7 @@ interface Link {
 
 const folded = (value: unknown) => (typeof value === 'string' ? value.trim().toLowerCase() : '');
 
-/** Returns true if the results say `dmarc=pass`, for this author if they name an author. */
+/** Tells whether the results say `dmarc=pass` for this author, or without an author. */
 function sayPass(results: SealedResults | undefined, authorDomain: string): boolean {
   const dmarc = results?.dmarc;
   if (folded(dmarc?.result ?? dmarc?.value) !== 'pass') return false;

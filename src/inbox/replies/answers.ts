@@ -24,8 +24,8 @@ import { requireActive, sendMail } from './send.ts';
 import { defaultFrom, ownAddressOf } from './senders.ts';
 
 /**
- * Returns the From of an answer: the address of the mailbox to which the message was sent, or the
- * default From.
+ * Returns the From of an answer: the address of the mailbox that received or sent the message, or
+ * else the default From.
  */
 function fromOf({ mailbox, addresses, message }: Found): Mail['from'] {
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
@@ -51,7 +51,7 @@ const recipientsOf = perApp(({ store }: App) =>
   }),
 );
 
-/** Returns the addresses to choose recipients from. */
+/** Returns the fields of a message from which the recipients of an answer are chosen. */
 async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
   const recipients = await recipientsOf(app)(message.id);
@@ -134,7 +134,7 @@ export async function reply(
   return sendMail(app, caller, mailboxId, mail, { path, body, key, delaySeconds });
 }
 
-/** Forwards a message with all attachments. @throws as `reply`. */
+/** Forwards a message with all attachments. @throws the errors of `reply`. */
 export async function forward(
   app: App,
   caller: Caller,
@@ -168,7 +168,7 @@ export async function forward(
   return sendMail(app, caller, mailboxId, mail, { path, body, key, delaySeconds });
 }
 
-/** Sends a mail that begins a thread. @throws as `reply`. */
+/** Sends a mail that begins a thread. @throws the errors of `reply`. */
 export async function sendNew(
   app: App,
   caller: Caller,
@@ -200,8 +200,8 @@ export async function sendNew(
 // mailbox.
 
 /**
- * Returns a test for the mailbox's own addresses: given addresses, all addresses of a domain with
- * it as catch-all, and the addresses to which this message was sent.
+ * Returns a function that tells whether an address reaches this mailbox: as an address of the
+ * mailbox, by the catch-all of a domain, or as an address to which this message was sent.
  */
 async function ownAddressTest(
   app: App,

@@ -42,7 +42,7 @@ function passes(error: ServiceError): boolean {
 /** The reason why an approved mail is not sent. */
 type Failure = NonNullable<Execution['failure']>;
 
-/** Returns the proposer with the current rights of the key; null if the key is revoked. */
+/** Returns the proposer with the current rights; null for a revoked key or a gone installation. */
 async function proposerOf(trx: Db, row: ActionRow): Promise<Caller | null> {
   if (row.actor_kind === 'installation') return installationFor(trx, row.actor_id);
   const standing = await standingFor(trx, row.actor_id);
@@ -69,7 +69,7 @@ interface Approved extends ApprovedMail {
 /** Outcome of the approval for the action: the sent message, or the failure. */
 type Outcome = Pick<Execution, 'messageId' | 'threadId' | 'summary'> | Failure;
 
-/** Returns the envelope of the send; texts and files are in the content. */
+/** Returns the mail to send without the files, which are in the content. */
 async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
   const { inReplyToMessageId } = mail;
   const [answered] = inReplyToMessageId ? await findMessageRows(trx, [inReplyToMessageId]) : [];
@@ -116,7 +116,7 @@ async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> 
   return { messageId: sent.message.id, threadId: sent.threadId, summary };
 }
 
-/** Returns the mail for the draft of an undo. An edited mail differs from the proposed draft. */
+/** Returns the data for an undo. The undo of an edited mail does not restore the proposed draft. */
 function delayedOf(caller: Caller, { row, frozen, editedDigest }: Approved, mail: Mail): Delayed {
   const { attachments } = frozen.mail;
   const draft = editedDigest === null ? mail.draft : null;

@@ -1,4 +1,4 @@
-// A draft as callers see it: the fields, and the picture of the mail as it would leave.
+// A draft as callers see it: the fields, and the picture of the mail as it would be sent now.
 import { hash } from 'node:crypto';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -20,7 +20,7 @@ import { defaultFrom } from './senders.ts';
 
 type Recipients = Pick<Mail, 'to' | 'cc' | 'bcc'>;
 
-/** Returns the id of the proposal to send a draft, or null. */
+/** Returns the id of the open proposal to send a draft; null without a proposal. */
 export async function proposalOf(db: Db, { state }: { state: string }): Promise<string | null> {
   return state !== 'open' && (await isProposed(db, state)) ? state : null;
 }
@@ -59,7 +59,7 @@ export interface WithFiles {
   files: readonly ListedFile[];
 }
 
-/** Presents a single draft with everything that would leave. */
+/** Presents a draft with everything that would be sent, and with a digest. */
 export async function showDraft(
   app: App,
   caller: Caller,
@@ -79,8 +79,8 @@ export async function showDraft(
 }
 
 /**
- * Returns the digest of the picture of a draft. Covers the bytes of files by the time of the last
- * change.
+ * Returns the digest of a draft, without the notes. Files count by name, size and the time of the
+ * last change, not by their bytes.
  */
 function digestOf(
   { updatedAt }: Pick<Draft, 'updatedAt'>,
@@ -89,9 +89,7 @@ function digestOf(
   return `sha256:${hash('sha256', JSON.stringify([updatedAt, seen]))}`;
 }
 
-/**
- * Returns From and Reply-To of the mail as it would leave. Shows a From even if it may not send.
- */
+/** Returns the From and Reply-To that would be sent; a From that may not send has no Reply-To. */
 async function senderOf(
   app: App,
   caller: Caller,
@@ -110,7 +108,7 @@ async function senderOf(
   }
 }
 
-/** Returns From of the mail as it would leave. */
+/** Returns the From that the draft would have: of an answer, or the default From. */
 export async function fromOf(app: App, caller: Caller, row: DraftRow): Promise<Mail['from']> {
   const { mailbox_id: mailboxId, in_reply_to_message_id: messageId } = row;
   const found = messageId && (await findAnswered(app, caller, { mailboxId, messageId }));

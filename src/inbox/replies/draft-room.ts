@@ -23,7 +23,7 @@ export function bytesOf({ recipients, subject, text, html }: Given, fileBytes: n
 }
 
 /**
- * Refuses a draft, or a delayed mail, if the mailbox is full. The caller holds the mailbox.
+ * Refuses a draft, or a delayed mail, if the mailbox is full. The caller has locked the mailbox.
  * @throws ConflictError
  */
 export async function requireRoom(

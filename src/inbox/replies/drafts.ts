@@ -55,7 +55,7 @@ import { requireActive, sendMail } from './send.ts';
 import { defaultFrom } from './senders.ts';
 import { proposedError } from './together.ts';
 
-/** Size above which a list leaves out the texts of a draft. */
+/** Bytes of a draft above which a list leaves out the texts. */
 const mostListedBytes = 64 * 1024;
 
 type Recipients = Pick<Mail, 'to' | 'cc' | 'bcc'>;
@@ -148,7 +148,7 @@ export async function listDrafts(
   return { items, nextCursor };
 }
 
-/** Returns a draft with everything that would leave. @throws ResourceNotFoundError. */
+/** Returns a draft with everything that would be sent. @throws ResourceNotFoundError. */
 export async function getDraft(app: App, caller: Caller, at: At): Promise<ShownDraft> {
   const { db } = app.store;
   const row = await getDraftRow(db, caller.organizationId, at);

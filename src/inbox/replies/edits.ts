@@ -59,7 +59,7 @@ const encodedSize = ({ data }: Files[number]) => Math.ceil(data.length / 3) * 4;
 
 /**
  * Applies the approver's edits; without a change it returns the proposed mail itself.
- * @throws ValidationError if they leave nothing to send; MalformedRequestError (413).
+ * @throws ValidationError if the edits leave nothing to send; MalformedRequestError (413).
  */
 export async function withEdits(
   app: App,

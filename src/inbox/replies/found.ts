@@ -61,7 +61,7 @@ const gathered = perApp((app: App) =>
   groupReads(mostPerBatch, (wanted: readonly Wanted[]) => readAll(app, wanted)),
 );
 
-/** Puts a message into a thread at once if the message was received a moment ago. */
+/** Parses a message that was just received, and puts it into a thread at once. */
 async function placeNow(app: App, message: MessageRow): Promise<PlacedRow | undefined> {
   await readProjection(app, message);
   await finishProjection(app, message.id, null);

@@ -181,8 +181,8 @@ export function requireSameRecipients({ mail, mime }: Frozen): void {
 }
 
 /**
- * Returns the texts as `payloadOf` sends them: HTML alone gets a text, and a mail with files alone
- * an empty text.
+ * Returns the content with the texts in the form of `payloadOf`: empty texts are null, but a mail
+ * without HTML has at least an empty plain text.
  */
 function writtenContent(
   organizationId: string,

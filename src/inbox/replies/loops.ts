@@ -62,7 +62,7 @@ async function isRunaway(trx: Db, threadId: string, now: number): Promise<boolea
       direction === 'inbound' ? message_id_header : [],
     ),
   );
-  /** Maps each row to a message of ours: itself, or the original of which it is a copy. */
+  /** Maps a sent message to the id, a received copy to the id of our original; else to null. */
   const ours = new Map(
     rows.map((row) => [
       row.id,

@@ -10,7 +10,7 @@ import { sentPreview } from '../threads/restate.ts';
 import type { Author } from '../threads/schema.ts';
 import type { Attachment, SkippedRecipient } from './schema.ts';
 
-/** A draft as a send found it, with all authors. */
+/** The version of a draft that is sent, with the author and the last editor. */
 export interface SentDraft {
   id: string;
   updatedAt: number;
@@ -91,7 +91,7 @@ export interface Sifted extends Addressed {
   isEmpty: boolean;
 }
 
-/** Sifts the recipients of several mails, in order, with a single look-up of blocks. */
+/** Splits the recipients of each mail into allowed and skipped, with a single look-up of blocks. */
 export async function siftRecipients(
   trx: Db,
   mails: readonly { organizationId: string; mail: Addressed }[],
@@ -110,7 +110,7 @@ export async function siftRecipients(
   });
 }
 
-/** Maps each address as written to the normal form. */
+/** Maps each address as written to the normal form; undefined for a malformed address. */
 type Parsed = ReadonlyMap<string, string | undefined>;
 
 function parsedOf(mail: Addressed): Parsed {

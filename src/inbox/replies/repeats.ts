@@ -59,7 +59,7 @@ export function repeatedAnswer(claim: IdempotencyRow, made: IdempotencyRow): Ans
   return { result: fromJson<ReplyResult>(made.response), messageId: null, isReplayed: true };
 }
 
-/** Returns the earlier result of a key; null if the key is new. @throws ConflictError. */
+/** Returns the earlier result of a key; null for a new or absent key. @throws ConflictError. */
 export async function resultBefore(
   app: App,
   caller: Caller,

@@ -33,8 +33,8 @@ export const draftPath = z.strictObject({
 });
 
 /**
- * Text that would break a header is refused. Text that is not an address is only skipped and
- * reported.
+ * Refuses text that would break a header. Accepts a malformed address: the send skips and reports
+ * it.
  */
 const address = z.string().max(320).refine(isHeaderSafe, notHeaderSafe);
 const tooMany = `at most ${mostRecipients} recipients over to, cc and bcc`;
@@ -213,7 +213,7 @@ export const draftOutput = z
 
 export const draftPage = cursorPageOf(draftOutput);
 
-/** A draft, with the mail as it would leave now. */
+/** A draft, with the mail as it would be sent now. */
 export const shownDraftOutput = draftOutput
   .extend({
     ...pictureFields,

@@ -1,6 +1,6 @@
 // The From addresses allowed for a mailbox: the mailbox's addresses and default From. A catch-all
-// mailbox gets no more: a key bound to it could otherwise write as any address of the domain. A
-// proposal keeps the From that it was made with (frozen.ts).
+// allows no further address: a key bound to the mailbox could otherwise write as any address of the
+// domain. A proposal keeps the From that it was made with (frozen.ts).
 
 import type { MailboxAddressRow, MailboxRow } from '../../identity/mailboxes/queries.ts';
 import { withoutSubaddress } from '../../identity/mailboxes/receivers.ts';

@@ -158,7 +158,7 @@ async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers)
   }
 }
 
-/** Keeps the first mail of each idempotency key. Returns these mails. */
+/** Stores each idempotency key, or answers its repeat. Returns the first mail with each key. */
 async function keepFirst(
   trx: Db,
   asked: readonly Asking[],
@@ -171,7 +171,7 @@ async function keepFirst(
   return new Set(first);
 }
 
-/** Returns the reason why the mailbox cannot send this mail now. */
+/** Returns the error if the mailbox cannot send this mail now; else null. */
 function refusedBy(
   { caller, mailboxId, mail }: Asking,
   mailbox: MailboxRow | undefined,
@@ -225,7 +225,7 @@ async function withRecipients(
   });
 }
 
-/** A mail of a request, as the draft of an undo needs it. */
+/** Returns the mail and the bytes of the files, from which an undo makes a draft. */
 function delayedOf({ caller, mailboxId, mail }: Asking): Delayed {
   const fileBytes = mail.attachments.reduce(
     (sum, { content }) => sum + Buffer.byteLength(content, 'base64'),

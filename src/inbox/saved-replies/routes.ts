@@ -1,5 +1,5 @@
-// The operations on saved replies: answers that people write once and choose again. A send takes
-// its own text, so a change to a saved reply changes no mail.
+// The operations on saved replies: answers that people write once and choose again. A mail has a
+// copy of the text, so a change to a saved reply changes no mail.
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
 import { plainNoun } from '../../history/events/plain-noun.ts';

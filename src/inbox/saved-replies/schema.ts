@@ -8,7 +8,7 @@ import { timeRange } from '../../core/api/resource-schema.ts';
 
 export const savedReplyNoun = noun('saved-reply', 'rpl');
 
-/** Bounds a page of 100 saved replies. */
+/** Text or HTML of a saved reply. The limit bounds a page of 100 saved replies. */
 const words = z
   .string()
   .min(1)

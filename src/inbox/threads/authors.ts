@@ -31,7 +31,7 @@ export function authorOf(caller: Caller): Author {
   return { kind, id: callerId(caller), displayName };
 }
 
-/** Returns the columns of a row that the caller creates. */
+/** Returns the author and editor columns for a row that the caller creates: no editor yet. */
 export function authoredBy(caller: Caller): AuthoredRow {
   const { kind, id, displayName } = authorOf(caller);
   return {
@@ -44,7 +44,7 @@ export function authoredBy(caller: Caller): AuthoredRow {
   };
 }
 
-/** Returns the columns that a change by the caller sets. */
+/** Returns the editor columns for a change by the caller. */
 export function editedBy(caller: Caller) {
   const { kind, id, displayName } = authorOf(caller);
   return { editor_kind: kind, editor_id: id, editor_name: displayName };

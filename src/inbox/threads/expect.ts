@@ -15,8 +15,8 @@ export interface AwaitedInMailbox {
 }
 
 /**
- * Returns message and thread of the newest match of the last minute, or of the next that comes;
- * null if none comes in time. The caller decides who may read the mailbox.
+ * Returns message and thread of the newest match of the last minute, or else of the next match;
+ * null without a match in time. Does not check whether the mailbox may be read.
  * @throws ValidationError for an invalid pattern; CapacityError if the parse worker is full.
  */
 export async function awaitInMailbox(

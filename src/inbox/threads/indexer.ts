@@ -25,7 +25,7 @@ import { togetherOrAlone } from '../../platform/store/rows/each-alone.ts';
 import { findThreadMessages } from './queries.ts';
 import { insertDocuments, selectWaiting, takeWaiting } from './search-queries.ts';
 
-/** Messages of a transaction; at most 13 MB of their text are read. */
+/** Most messages in a transaction; at most 13 MB of their text are read. */
 const batch = 16;
 /** Most waiting messages that a search indexes before it runs. It does not wait for more. */
 const mostBeforeQuestion = 512;
@@ -95,8 +95,8 @@ async function wordsOf({ mime }: App, document: FullTextDocument): Promise<Docum
 }
 
 /**
- * Indexes waiting messages before a search, so that it finds mail sent earlier. A failed write is
- * ignored.
+ * Indexes waiting messages before a search, so that the search finds mail sent earlier. Ignores a
+ * CapacityError: the search then misses such mail.
  */
 export async function indexWaiting(app: App): Promise<void> {
   try {

@@ -40,7 +40,7 @@ async function wake(trx: Db, { id, mailbox_id }: ThreadRow, now: number): Promis
   return true;
 }
 
-/** Moves threads with an ended snooze to `inbox` as unread. Returns their count. */
+/** Ends due snoozes: the threads move to `inbox` as unread, but stay in spam or trash. */
 export async function wakeThreads(app: App): Promise<number> {
   const { clock, store } = app;
   let woken = 0;

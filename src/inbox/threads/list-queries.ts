@@ -18,7 +18,7 @@ export interface ThreadFilter {
   unread?: boolean | undefined;
   starred?: boolean | undefined;
   snoozed?: boolean | undefined;
-  /** Bounds of the last activity, ms since 1970, both exclusive. */
+  /** Bounds of the last activity, ms since 1970: `from` is included, `to` is not. */
   from?: number | undefined;
   to?: number | undefined;
   now: number;
@@ -33,7 +33,7 @@ function allOf(conditions: readonly Condition[]): Condition {
   return sql.join(conditions, sql` and `);
 }
 
-/** Returns conditions on the sort columns within the walked index. */
+/** Returns the conditions on time and cursor position, which the index of the list covers. */
 function within(
   { from, to }: ThreadFilter,
   place: CursorPosition | null,
@@ -60,7 +60,7 @@ function snoozedIs({ snoozed, now }: ThreadFilter): Condition[] {
     : [sql<SqlBool>`coalesce(snoozed_until, 0) <= ${now}`];
 }
 
-/** Returns conditions that no range of the walked index covers; each row is tested. */
+/** Returns the conditions that an index by label or snooze does not cover: each row is tested. */
 function rest(filter: ThreadFilter): Condition[] {
   return [
     sql<SqlBool>`folder in (${sql.join(filter.folders)})`,
@@ -177,8 +177,8 @@ export async function countBefore(db: Db, { thread_id, at, message_id }: ThreadM
 }
 
 /**
- * Returns up to `most` unread threads in the inbox of each mailbox that are not snoozed, as the id
- * of the mailbox. `reach` is a condition on a mailbox.
+ * Returns the id of the mailbox once for each unread thread in the inbox that is not snoozed, at
+ * most `most` times for a mailbox. `reach` is a condition on mailboxes.
  */
 export async function selectUnread(
   db: Db,

@@ -29,7 +29,7 @@ const nothingSaid: Said = {
 /** Most bytes of new content, in a message and in a page. */
 const mostBytes = 64 * 1024;
 const mostPageBytes = 4 * 1024 * 1024;
-/** Number of texts that are read at once: 4 MB in the encoding with most bytes. */
+/** Number of texts that are read at once: at most 4 MB, with 4 bytes for each character. */
 const together = 16;
 
 /** Truncates the new content of a page to the limits. */
@@ -62,8 +62,8 @@ function attached(files: readonly File[]) {
 }
 
 /**
- * Reads the texts of these messages, by id. Once the budget is used up, the remaining messages have
- * no text.
+ * Reads the texts of these messages, by id. Once the budget of the page is used up, the remaining
+ * texts are cut to nothing.
  */
 async function saidBy(db: Db, messages: readonly Contained[]): Promise<Map<string, Said>> {
   const budget = new ContentBudget();

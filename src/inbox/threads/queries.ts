@@ -38,7 +38,7 @@ export class ThreadMessageRow {
   at!: number;
   kind!: ThreadMessageKind;
   has_attachments!: number;
-  /** The mailbox event for this message, if any. */
+  /** Id of the mailbox event for this message; null without an event. */
   event_id!: string | null;
 }
 

@@ -38,10 +38,7 @@ const busy = own.all((db, threadIds: readonly string[], at: number, sends: numbe
     .having(({ fn }) => fn.countAll(), '>=', sends),
 );
 
-/**
- * Returns the threads among these that gained at least this many messages since `at` (ms since
- * 1970).
- */
+/** Returns the ids of threads with at least `sends` sent messages since `at`, ms since 1970. */
 export async function selectBusy(
   db: Db,
   threadIds: readonly string[],

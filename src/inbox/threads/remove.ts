@@ -7,7 +7,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { deleteThread, deleteThreadMessage, oldestIdsOf } from './queries.ts';
 import { restateThread } from './restate.ts';
 
-/** Messages removed in a transaction, so that other writes run between. */
+/** Most messages that a transaction removes, so that further writes need not wait long. */
 const messagesPerTransaction = 500;
 
 /**

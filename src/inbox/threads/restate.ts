@@ -1,5 +1,5 @@
 // Recomputes a thread's summary from the messages after a removal, a late message or a merge. A
-// message at the end of a thread only adds to the summary (take-in.ts).
+// message at the end of a thread only adds to the summary (placing/put-in.ts).
 
 import { previewOf } from '../../mail/parse/preview.ts';
 import { findContents } from '../../outbound/messages/contents/content-queries.ts';
@@ -28,7 +28,7 @@ export async function firstSubject(trx: Db, threadId: string): Promise<string | 
   return (first && (await findMessageRow(trx, first.message_id)))?.subject ?? null;
 }
 
-/** Recomputes counts, last author and preview of the thread, together with other changes. */
+/** Recomputes counts, last author and preview of the thread, and applies `change`. */
 export async function restateThread(
   trx: Db,
   id: string,

@@ -55,7 +55,7 @@ export const latestMessages = internalRoute({
 /** The unread threads in the inboxes of mailboxes, for the navigation of the console. */
 export const unreadThreads = internalRoute({
   name: 'unreadThreads',
-  // A key that is bound to mailboxes reads the counts of these.
+  // A key that is bound to mailboxes gets the counts of these mailboxes only.
   permission: 'any',
   query: z.strictObject({ mailboxIds: z.array(z.string().max(40)).max(20) }),
   run: (app, { caller, query: { mailboxIds } }) => unreadOf(app, caller, mailboxIds),

@@ -8,14 +8,14 @@ import type { FullTextQuery } from '../../platform/full-text/query.ts';
 import { type Db, isOneOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** A message with the indexed words. */
+/** A message with the words to index. */
 export interface Findable {
   mailboxId: string;
   messageId: string;
   words: DocumentWords;
 }
 
-/** Indexes messages, in the transaction that puts them into threads. */
+/** Adds messages to the full-text index of their mailboxes. */
 export async function insertDocuments(db: Db, messages: readonly Findable[]): Promise<void> {
   const entries = messages.map(({ mailboxId, messageId, words }) => {
     return { scope: mailboxId, key: messageId, words };
@@ -69,14 +69,14 @@ export async function removeDocuments(db: Db, messageIds: readonly string[]): Pr
 }
 
 /**
- * Rewrites a part of the index without the words of deleted documents. Returns true when none are
- * left. SQLite only.
+ * Rewrites a part of the index without the words of deleted documents. Returns true once no such
+ * words are left. SQLite only.
  */
 export function mergeWords(trx: Db, isBegun: boolean): Promise<boolean> {
   return documents.merge(trx, isBegun);
 }
 
-/** Returns up to `limit` matching messages of a mailbox, unordered. */
+/** Returns the ids of up to `limit` matching messages of a mailbox, in no order. */
 export function findDocuments(
   db: Db,
   mailboxId: string,
@@ -86,7 +86,7 @@ export function findDocuments(
   return documents.find(db, { scope: mailboxId, query }, limit);
 }
 
-/** Returns the matching messages among these. */
+/** Returns the ids of the messages among these that match. */
 export function matchingDocuments(
   db: Db,
   mailboxId: string,

@@ -1,5 +1,5 @@
-// The draft that an undo of a delayed mail makes. It is kept from the acceptance on, so an undo
-// needs nothing that the send has changed. Files lie with the message, their names here.
+// Stores, when a delayed mail is accepted, the draft that an undo would make: the send deletes the
+// original draft. The bytes of files are stored with the message, the names with the draft.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { timeOfAge } from '../../../core/clock/age.ts';
@@ -20,7 +20,7 @@ const keptMs = 3_600_000;
 /** Name and type of a file. */
 type KeptFile = Pick<DraftFileRow, 'filename' | 'content_type' | 'content_id'>;
 
-/** A draft to be, as stored. */
+/** The draft that an undo makes, as stored. */
 export interface KeptDraft {
   /** The draft that was sent; null for a mail that was no draft. */
   before: DraftRow | null;
@@ -60,7 +60,8 @@ function contentOf({ to, cc, bcc, subject, text, html }: Words): Given {
 }
 
 /**
- * Refuses a delayed mail if the mailbox has no room for its draft. The caller holds the mailbox.
+ * Refuses a delayed mail if the mailbox has no room for a new draft. The caller has locked the
+ * mailbox.
  * @throws ConflictError
  */
 export async function requireRoomToUndo(app: App, trx: Db, delayed: Delayed): Promise<void> {
@@ -96,7 +97,7 @@ export async function keepDelayed(app: App, trx: Db, accepted: AcceptedDelayed):
   await insertDelayed(trx, [row]);
 }
 
-/** Deletes the drafts of mails that have left, for the hourly job. Returns their count. */
+/** Deletes drafts an hour after the mail was accepted, for the hourly job. Returns their count. */
 export async function sweepDelayed(app: App): Promise<number> {
   const before = await timeOfAge(app, keptMs);
   return sweep(app.store, (trx, limit) => deleteDelayedBefore(trx, before, limit));

@@ -1,5 +1,5 @@
-// Undoes the send of a delayed mail: the mail is cancelled, leaves the thread, and is a draft. A
-// claim for delivery and an undo lock the deliveries, so one of both happens.
+// Undoes the send of a delayed mail: the mail is cancelled, leaves the thread, and becomes a draft.
+// A claim for delivery and an undo lock the deliveries, so only the first of both succeeds.
 //
 //   the mail was                          | after the undo
 //   --------------------------------------+--------------------------------------------------------
@@ -54,7 +54,7 @@ export async function mailboxOfMessage(
 }
 
 /**
- * Cancels a message; the send of a mailbox that can still be undone becomes a draft.
+ * Cancels a message. A delayed mail from a mailbox becomes a draft.
  * @throws the errors of `cancelMessage`
  */
 export async function cancelOrUndo(app: App, caller: Caller, id: string): Promise<Message> {

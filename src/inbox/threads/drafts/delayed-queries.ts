@@ -1,4 +1,5 @@
-// SQL on `delayed_drafts`: drafts after the undo of a delayed mail. Rows only, no decisions.
+// SQL on `delayed_drafts`: the drafts that an undo of delayed mails would make. Rows only, no
+// decisions.
 import { ownTables } from '../../../platform/store/own-tables.ts';
 
 export class DelayedRow {
@@ -25,7 +26,7 @@ export const deleteDelayed = own.run((db, messageId: string) =>
   db.deleteFrom('delayed_drafts').where('message_id', '=', messageId),
 );
 
-/** Returns the count and the bytes of the mails of a mailbox that were accepted since a time. */
+/** Returns count and bytes of the delayed mails of a mailbox that were accepted since a time. */
 export const measureDelayed = own.first(
   (db, mailboxId: string, since: number) =>
     db

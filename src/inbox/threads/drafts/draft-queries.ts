@@ -120,7 +120,7 @@ export function readDraftFiles(db: Db, draftId: string): Promise<DraftFileRow[]>
     .execute();
 }
 
-/** Replaces all files of the draft. The caller holds the draft. */
+/** Replaces all files of the draft. The caller has locked the mailbox of the draft. */
 export async function replaceDraftFiles(
   db: Db,
   draftId: string,
@@ -170,7 +170,7 @@ export const endDraft = own.change(
   (count) => count > 0,
 );
 
-/** Deletes the drafts of a thread that answer a message. */
+/** Deletes the drafts of a thread that answer the message `messageId`. */
 export async function deleteAnswering(trx: Db, threadId: string, messageId: string): Promise<void> {
   const answering = tables<DraftTables>(trx)
     .selectFrom('drafts')

@@ -59,7 +59,7 @@ export async function copyLabels(db: Db, from: string, to: string): Promise<void
     where thread_id = ${from} on conflict do nothing`.execute(db);
 }
 
-/** Returns the ids of the threads in `threadIds` that have the label. */
+/** Returns the ids of the threads in `threadIds` that have any label. */
 export const findLabelled = own.all(
   (db, threadIds: readonly string[]) =>
     db

@@ -29,7 +29,7 @@ function byFolded(labels: readonly string[]): Map<string, string> {
   return wanted;
 }
 
-/** Changes the labels of a thread that the transaction holds, and audits a real change. */
+/** Locks a thread and changes the labels by `work`. Audits a change. Fails above `most` labels. */
 function change(
   app: App,
   caller: Caller,
@@ -56,7 +56,7 @@ function change(
 
 /**
  * Adds labels to a thread. A label that it already has keeps the old spelling.
- * @throws ResourceNotFoundError; ConflictError if it would have too many.
+ * @throws ResourceNotFoundError; ConflictError if the thread would have more than 50 labels.
  */
 export function addLabels(
   app: App,

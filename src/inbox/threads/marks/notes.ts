@@ -35,7 +35,7 @@ function toNote(row: NoteRow): ThreadNote {
   };
 }
 
-/** Records the change of a note by a program's key as an action in the mailbox. */
+/** Records the change of a note as an action in the mailbox, unless the operator made it. */
 function recordAction(app: App, trx: Db, caller: Caller, path: NotePath, change: string) {
   const { mailboxId, threadId, noteId } = path;
   const summary = { noteId, change };

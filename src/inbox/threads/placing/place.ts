@@ -3,11 +3,12 @@
 // row of the mailbox.
 //
 //   mail is  | joins
-//   ---------+--------------------------------------------------------------------------------------
-//   wanted   | outside of spam and trash: the thread of the nearest parent, else a thread that waits for it; merged
-//            | with the other threads as strangers.ts allows. Only in spam or trash: the oldest
-//   wanted   | without a known parent: the threads of its topic, outside of spam and trash
-//   unwanted | a thread in spam that the ids name; later mail finds it by its own id only
+//   ---------+-------------------------------------------------------------------------------------
+//   wanted   | the thread of the nearest parent, else a thread that names the mail as parent;
+//            | merges further named threads as strangers.ts allows. Spam and trash do not count
+//   wanted   | without a known parent: also the threads of the topic, outside of spam and trash
+//   wanted   | if spam and trash have the only such threads: the oldest
+//   unwanted | a thread in spam that the ids name; later mail finds it by the Message-ID only
 import type { Db } from '../../../platform/store/db.ts';
 import { moveActionsOfThread } from '../../approvals/copy-queries.ts';
 import type { Folder } from '../folders.ts';
@@ -66,8 +67,8 @@ function foreignId({ keys, isSpam }: Keyed): string | null {
 }
 
 /**
- * Tells whether a message can be placed only with its participants: it names a shared id, or an id
- * that a different message bears.
+ * Tells whether participants must be compared to place a message: it names an id that strangers
+ * share, or an earlier message has the same foreign Message-ID.
  */
 export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boolean {
   const own = foreignId(seeker);
@@ -108,7 +109,7 @@ export interface FoundPlace {
   sharing: readonly string[];
 }
 
-/** Returns the place of a message, and merges the threads that it joins together. */
+/** Returns the place of a message, and merges the threads that the message connects. */
 export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<FoundPlace> {
   const named = await findReferences(trx, seeker.mailboxId, hashesOf(seeker.keys));
   const people = new Participants(trx, seeker.mailboxId);

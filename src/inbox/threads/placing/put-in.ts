@@ -132,9 +132,9 @@ function seekingOf(arrival: Arrival, further: FurtherIds): Seeking {
 interface Settled extends Seeking, FoundPlace {}
 
 /**
- * Splits mails into independent mails, placed `together`, and mails placed `alone`. Mails are
- * placed alone that share a key or a thread with an earlier mail of the batch, merge threads, or
- * share an id with strangers.
+ * Splits mails into independent mails, placed `together`, and the rest, placed `alone`: mails that
+ * share a key or a thread with an earlier mail of the batch, merge threads, or share an id with
+ * strangers.
  */
 async function sortOut(trx: Db, all: readonly Seeking[]) {
   const sorted = { together: [] as Settled[], alone: [] as Seeking[] };
@@ -200,7 +200,7 @@ async function putTogether(app: App, trx: Db, all: readonly Settled[]): Promise<
   );
 }
 
-/** Puts each mail into a thread. On PostgreSQL the caller holds the rows of their mailboxes. */
+/** Puts each mail into a thread. The caller has locked the rows of the mailboxes. */
 export async function putIntoThreads(
   app: App,
   trx: Db,

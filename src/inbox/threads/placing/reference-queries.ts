@@ -39,7 +39,7 @@ export interface Reference {
   is_shared: number;
 }
 
-/** Returns the threads of a mailbox that have any of these hashes as a key. */
+/** Returns the references of a mailbox with any of these hashes, also the shared references. */
 export const findReferences = own.all((db, mailboxId: string, hashes: readonly string[]) =>
   db
     .selectFrom('thread_references')

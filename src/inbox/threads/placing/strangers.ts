@@ -21,7 +21,7 @@ import { selectRecent } from '../recent-queries.ts';
 import { participantOf } from './keys.ts';
 import type { Reference } from './reference-queries.ts';
 
-/** Newest messages of a thread that are read for participants. A message has 500 at most. */
+/** Most messages of a thread, the newest, that are read for participants: at most 500 in each. */
 const mostRead = 50;
 /** Limit of the common participants looked up. */
 const mostLookedUp = 100;
@@ -40,7 +40,7 @@ type People = ReadonlySet<string>;
 const commonOf = (one: People, other: People) => [...one].filter((email) => other.has(email));
 const haveCommon = (one: People, other: People) => commonOf(one, other).length > 0;
 
-/** Reads participants of messages and threads, each once. */
+/** Reads the participants of messages and threads. Reads each thread only once. */
 export class Participants {
   readonly #trx: Db;
   readonly #mailboxId: string;
@@ -98,7 +98,7 @@ export class Participants {
   }
 }
 
-/** References that a message may follow, and the message's key if strangers share it. */
+/** References by which a message may join threads. */
 export interface Allowed {
   references: Reference[];
   /** Threads that bear the Message-ID of this message, if strangers share it; else empty. */

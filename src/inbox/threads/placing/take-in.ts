@@ -89,9 +89,7 @@ async function publishArrivals(app: App, trx: Db, arrivals: readonly Arrival[]):
   }
 }
 
-/**
- * Threads the mails that are in no thread yet and publishes events. The caller holds the messages.
- */
+/** Puts mails into threads, once, and publishes events. The caller has locked the messages. */
 export async function placeArrived(app: App, trx: Db, arrived: readonly Arrived[]): Promise<void> {
   const arrivals = await arrivalsOf(trx, arrived);
   if (arrivals.length === 0) return;
