@@ -16,7 +16,7 @@ import { asUnreachable, readStoreConfig } from './base/session.ts';
 import { inContext } from './base/store-place.ts';
 
 const standardOutput = '-';
-/** Lower than the daemon's priority: mail is more urgent than a copy. */
+/** Nice value of the copying process, above the daemon's: mail is more urgent than a copy. */
 const priority = 10;
 
 export default class Backup extends BaseCommand {

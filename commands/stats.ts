@@ -1,4 +1,4 @@
-// `svc stats` (specification 2.16). src/identity/reputation/stats.ts computes it.
+// `svc stats` (specification 2.16). src/identity/reputation/stats.ts computes the rates.
 import { Flags } from '@oclif/core';
 import type { Timeseries } from '../src/identity/reputation/schema.ts';
 import { BaseCommand, type CommonFlags, tableFlags } from './base/command.ts';

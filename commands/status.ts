@@ -43,7 +43,7 @@ function foreignWords(storeId: string | null): string {
   return `it works on a different store: ${storeId}`;
 }
 
-/** Shortens the commit as git does. */
+/** Returns label and text of the line. Shortens the commit to 10 characters. */
 function versionLine({ version, commit }: ServiceStatus['daemon']): [string, string] {
   return ['version', commit === null ? `${version}` : `${version}, commit ${commit.slice(0, 10)}`];
 }

@@ -1,4 +1,4 @@
-// `svc usage` (specification 2.16). src/identity/reputation/stats.ts computes it.
+// `svc usage` (specification 2.16). src/identity/reputation/stats.ts computes the usage.
 import { usageRoutes } from '../src/identity/reputation/routes.ts';
 import { showCommand } from './base/verbs.ts';
 

@@ -232,7 +232,8 @@ async function startQueue(
   onReload: OnReload,
 ): Promise<DrainableQueue> {
   const listener = { host: app.config.smtp.inbound.host, port: smtpPort };
-  // The thread of the carrier has the system's clock, so a virtual clock needs a carrier here.
+  // The carrier thread uses the system's clock, so with a virtual clock the carrier runs in this
+  // thread.
   const openCarrier = app.clock.join ? openCarrierHere : createCarrierThread;
   const attempter = createAttempter(app, listener, openCarrier);
   onStop(() => attempter.close());
@@ -282,7 +283,7 @@ function pressingOf(app: App): () => boolean {
   return () => intakes.some((intake) => intake.isPressing());
 }
 
-/** Starts the walk of campaign runs, and the gauge. */
+/** Starts the loop that sends campaign runs, and the gauge of stalled runs. */
 async function startCampaigns(app: App, onStop: OnStop): Promise<void> {
   const campaigns = campaignLoop(app);
   await campaigns.start();

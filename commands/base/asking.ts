@@ -1,5 +1,5 @@
-// The open service of a command, as it asks routes: the store on this machine, or a server.
-// route.ts opens both.
+// The open service that a command calls: the store on this machine, or a remote server. Both answer
+// the routes of the API. route.ts opens them.
 import type { Svc } from '../../client/index.js';
 import type { Caller, Doorway } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -15,23 +15,25 @@ export interface Input {
   headers?: object;
 }
 
-/** The open store, and the operator. */
+/** The open store, with the operator as the caller. */
 export interface Local {
   app: App;
   caller: Caller;
 }
 
-/** A server, with the client that asks it. */
+/** A remote server, with an HTTP client for the API. */
 export type OpenServer = Server & { client: Svc };
 
-/** The open service of a command: the store beside it, or a server. */
+/** The open service of a command: the store on this machine, or a remote server. */
 export type Session = Asking &
   ({ local: Local; server: null } | { local: null; server: OpenServer });
 
 interface Asking {
-  /** Asks a route, ids completed. @throws as the route; ValidationError of all fields */
+  /**
+   * Calls a route with completed ids. @throws as the route; ValidationError naming all bad fields
+   */
   ask<Answer>(route: Doorway<Answer>, input?: Input): Promise<Answer>;
   findIds: FindIds;
-  /** Returns the time of the store, or of this machine beside a server, in ms since 1970. */
+  /** Returns the time of the store, or of this machine for a server, in ms since 1970. */
   now(): number;
 }

@@ -13,7 +13,7 @@ const openers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Writes a page to a separate file and opens the file. The file stays: the browser reads it later.
+ * Writes a page to a new temporary file and opens it. The file stays: the browser reads it later.
  * @throws UsageError if the page cannot be opened
  */
 export async function openPage(html: string): Promise<void> {

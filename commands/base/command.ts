@@ -24,7 +24,7 @@ const serverFlag = Flags.string({
   helpGroup: 'GLOBAL',
 });
 
-/** A parsed command line, as far as the server concerns it. */
+/** Parts of a parsed command line that decide which server is asked. */
 interface ServerChoice {
   flags: ServerFlags;
   raw: Interfaces.ParserOutput['raw'];
@@ -40,7 +40,7 @@ async function chooseServer(
 }
 
 export abstract class BaseCommand extends Command {
-  /** Whether all that the command does is asked from routes, so that a server can answer it. */
+  /** Whether the command only calls routes of the API, so that a remote server can answer it. */
   static asksServer = false;
 
   static override baseFlags = {
@@ -111,12 +111,12 @@ export const pageFlags = {
   limit: Flags.string({ description: 'Items per page, at most 100', helpValue: 'N' }),
 };
 
-/** The flag of commands that delete something for good. */
+/** Flag that skips the confirmation of a destructive command, such as a deletion or a restore. */
 export const yesFlag = {
   yes: Flags.boolean({ description: 'Skip the question; required without a terminal' }),
 };
 
-/** The flag of commands with a body. */
+/** Flag of commands whose API route takes a JSON body. */
 export const dataFlag = {
   data: Flags.string({
     description: 'Body as JSON: inline, @FILE, or - for standard input; other flags override it',

@@ -1,9 +1,9 @@
-// The notice of commands that leave work to a daemon if none runs.
+// Notice of a command that leaves work to a daemon, if no daemon runs.
 import type { Session } from './asking.ts';
 
 /**
- * Returns the notice on `queued`; null if a daemon runs, as it does at a server, or if that cannot
- * be detected: on PostgreSQL it may run on any host.
+ * Returns the notice that `queued` waits for a daemon. Null if a daemon runs, with a remote server,
+ * and on PostgreSQL: a daemon may run on any host there.
  */
 export async function wordOfNoDaemon(
   { local }: Session,

@@ -1,4 +1,4 @@
-// Reads lists of routes to the end, for commands that look for a resource by a name.
+// Reads all pages of a list of the API, for commands that search for a resource.
 import type { Doorway } from '../../src/core/api/route.ts';
 import type { Session } from './asking.ts';
 
@@ -11,7 +11,7 @@ export interface Page<Item> {
   pagination?: { page: number; totalPages: number };
 }
 
-/** Yields the items of all pages, at most `mostPages`. `read` gets the place of the next page. */
+/** Yields the items of at most `mostPages` pages. `read` gets the query of the next page. */
 export async function* itemsOfPages<Item>(
   read: (place: { limit: string; cursor?: string; page?: string }) => Promise<Page<Item>>,
   mostPages = Number.POSITIVE_INFINITY,
@@ -46,8 +46,8 @@ export async function findItem<Item>(
 }
 
 /**
- * Returns the first answer that is not a 404, for a resource whose place in other resources is not
- * known; undefined without any.
+ * Calls `read` for each item and returns the first answer that is not 404; undefined without any.
+ * For a resource whose parent is not known.
  */
 export async function firstFound<Item, Answer>(
   items: AsyncIterable<Item>,

@@ -16,8 +16,8 @@ export async function keptAlive<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Reads as `readStoreUntil`, and keeps the process alive meanwhile. At a server it reads twice a
- * second.
+ * Reads again after each change of the store, or twice a second at a server, until `isEnough`
+ * accepts the value or the time is over. Returns the last value. Keeps the process alive meanwhile.
  */
 export function readUntil<T>(
   { local }: Session,

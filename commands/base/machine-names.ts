@@ -17,8 +17,8 @@ function readSystemFile(path: string): string {
 }
 
 /**
- * Returns the host name and its aliases in the file `hosts`, in lower case. `hostname -f` finds the
- * full name there.
+ * Returns the host name and its aliases in the file `hosts`, in lower case. `hostname -f` takes the
+ * full name from this file.
  */
 export function namesInHosts(host: string, hosts: string): string[] {
   const names = new Set([host.toLowerCase()]);

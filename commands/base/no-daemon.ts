@@ -1,4 +1,4 @@
-// Detects daemons on a store in PostgreSQL, for commands that no daemon may run beside.
+// Detects daemons on a store in PostgreSQL, for commands during which no daemon may run.
 import type { Config } from '../../src/core/config/config.ts';
 import { ConflictError } from '../../src/platform/errors.ts';
 
@@ -6,8 +6,8 @@ import { ConflictError } from '../../src/platform/errors.ts';
 const watchMs = 2_500;
 
 /**
- * Returns true if a daemon writes heartbeats into the store, or a daemon with a virtual clock is
- * there.
+ * Returns true if a daemon writes heartbeats into the store, or if a daemon with a virtual clock
+ * answers.
  */
 export async function isDaemonAlive(config: Config): Promise<boolean> {
   const { readClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');

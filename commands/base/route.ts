@@ -1,18 +1,17 @@
-// A command asks the API route of its operation: in the store beside it, as the operator, or at the
-// server of `--server`, with a key. The route's schemas parse the arguments, and refusals are the
-// same both ways.
+// Runs the API route of a command: on the local store as the operator, or at the server of
+// `--server` with an API key. The schemas of the route parse the arguments, and the errors are the
+// same in both cases.
 import type { Answering, Caller, Doorway } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { Input, Local, Session } from './asking.ts';
 import type { CommonFlags } from './command.ts';
 import { withCaller } from './session.ts';
 
-/** Loads the module of the route, and with it the area. */
+/** Imports the module of a route, and thereby the code behind the route: only on demand. */
 export type LoadRoute<Answer> = () => Promise<Answering<Answer>>;
 
 /**
- * Runs a route of the area in an open store, ids completed. @throws ValidationError of all
- * fields.
+ * Runs a route on an open store, with completed ids. @throws ValidationError naming all bad fields
  */
 export async function runRoute<Answer>(
   app: App,

@@ -26,7 +26,7 @@ export async function readConfig(
   if (flags.server !== undefined) {
     throw withoutRoute('What these words ask for', flags.server);
   }
-  // The account may not enter the folders of root.
+  // After the change of account, the process may not enter folders of root.
   if (readByRoot && process.geteuid?.() !== 0) return readByRoot;
   const { withoutSecrets = false, staysRoot = flags.staysRoot } = options;
   const { loadConfig } = await import('../../src/core/config/config.ts');
@@ -49,7 +49,10 @@ export async function readStoreConfig(
   return loaded;
 }
 
-/** Turns a refused system call, or a store without capacity, into an UnreachableError. */
+/**
+ * Turns a refused system call, or a store without capacity, into an UnreachableError. Returns a
+ * different error unchanged.
+ */
 export function asUnreachable(error: unknown): unknown {
   if (error instanceof CapacityError) return new UnreachableError(error.message, { cause: error });
   if (!(error instanceof Error && 'syscall' in error) || error instanceof ConfigError) return error;
@@ -87,7 +90,7 @@ export async function withApp<T>(
   }
 }
 
-/** Returns the clock of a store with virtual time, stopped at the daemon's time. */
+/** Returns the clock of a store with virtual time, stopped at the daemon's time; else undefined. */
 async function clockOf({ config }: LoadedConfig): Promise<Clock | undefined> {
   const { readClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
   const file = readClockFile(config.dataDir);

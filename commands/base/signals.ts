@@ -6,7 +6,7 @@ function exitInterrupted(): void {
   process.exit(interruptedCode);
 }
 
-/** Ends the process on Ctrl-C, for commands that run and end. */
+/** Ends the process on Ctrl-C. In the daemon, `firstStopSignal` replaces this. */
 export function exitOnInterrupt(): void {
   process.on('SIGINT', exitInterrupted);
 }

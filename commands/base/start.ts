@@ -27,7 +27,10 @@ function filesFor(typed: Typed): string[] {
 
 type Topics = NonNullable<Interfaces.PJSON['oclif']['topics']>;
 
-/** Gives each topic a child: oclif lists only topics with children, and help loads no verbs. */
+/**
+ * Gives each topic a child: oclif lists only topics with children, and the list of topics is made
+ * without loading their commands.
+ */
 function listed(topics: Topics): Topics {
   const withChild = Object.entries(topics).map(([name, topic]) => [
     name,
@@ -73,12 +76,15 @@ async function run(argv: string[]): Promise<void> {
   await new Help(config, pjson.oclif.helpOptions).showHelp(typed.id === '' ? [] : [typed.id]);
 }
 
-/** Ends quietly when a reader closes the pipe early (`svc openapi | head -1`). */
+/** Ignores a closed pipe: the reader of standard error has ended. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
-/** Ends the process if standard output cannot be written, such as to a full disk. */
+/**
+ * Ends the process if standard output cannot be written, as with a full disk. Ignores a closed pipe
+ * (`svc openapi | head -1`).
+ */
 function endOnLostOutput(error: NodeJS.ErrnoException, argv: readonly string[]): void {
   if (error.code === 'EPIPE') return;
   const lost = new Error(`Standard output cannot be written: ${error.message}`, { cause: error });

@@ -56,7 +56,7 @@ export function spoken({ description = '' }: Answering<unknown>): string {
   return apiWords.test(description) ? '' : description;
 }
 
-/** Returns the schema of the flags: the body or the query of a route. */
+/** Returns the schema of a body or query; without a schema, that of an empty object. */
 function fieldsOf(schema: z.ZodType | undefined): z.ZodObject {
   return schema instanceof z.ZodObject ? schema : z.object({});
 }
@@ -149,7 +149,7 @@ interface ReadWords<Answer> extends Words {
   route: Answering<Answer>;
 }
 
-/** Bounds of time, which every list names alike. */
+/** Query fields with a bound of time: all lists of the API use these names. */
 const timeFields = ['after', 'since', 'before', 'until'];
 
 /**
@@ -177,7 +177,7 @@ interface ListWords<Answer> extends ReadWords<Answer> {
   columns: readonly string[];
   /** Text for an empty list; it names the next step. */
   whenEmpty: string;
-  /** Returns the page for people, if it differs from the items. */
+  /** Returns rows, columns or a note for people, if they differ from the items. */
   looks?: (page: Answer) => Looks;
 }
 
@@ -275,7 +275,9 @@ interface DeleteWords<Shown> extends Words {
   route: Answering<Deleted>;
   /** Returns the question for the person; null if none is needed. */
   question: (shown: Shown) => string | null;
-  /** Returns a further sentence of the question, and the work after the removal with its line. */
+  /**
+   * Returns a further sentence for the question, and work after the removal that returns a line.
+   */
   besides?: (
     session: Session,
     shown: Shown,

@@ -75,7 +75,7 @@ export default class BlocksDelete extends DeleteOne {
   }
 }
 
-/** Names some of the blocks in the question. */
+/** Returns the question, with the addresses of the first blocks. */
 function askedText({ selected, first }: Liftable): string {
   const more = selected > first.length ? `, and ${selected - first.length} more` : '';
   const addresses = first.map(({ address }) => address).join(', ');

@@ -14,7 +14,7 @@ import { idArg } from '../base/verbs.ts';
 
 const endedStatuses: readonly string[] = ['completed', 'failed', 'cancelled'];
 
-/** A campaign and a run of it, as they are shown. */
+/** The shown campaign (null if a run was named) and run (null for a campaign without runs). */
 interface Shown {
   campaign: Campaign | null;
   run: RunSummary | null;

@@ -9,8 +9,8 @@ import { print } from '../base/output/output.ts';
 import { readConfig, withApp } from '../base/session.ts';
 
 /**
- * Returns the warning about a default sender that may not send to others. Returns nothing for a
- * store that cannot be reached, or that lacks the tables.
+ * Returns a warning if the default sender may send only to own mailboxes, also for a store that
+ * does not exist yet. Empty if mail stays on this machine, or the store cannot be read.
  */
 async function sandboxDoubts(flags: CommonFlags, { config }: LoadedConfig): Promise<string[]> {
   const [{ doesMailLeave }, { newStoreDoubt, sandboxDoubt }] = await Promise.all([

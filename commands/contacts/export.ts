@@ -66,7 +66,7 @@ export default class ContactsExport extends BaseCommand {
   }
 }
 
-/** Returns the number of contacts; 0 at a server, which counts only what it has sent. */
+/** Returns the number of contacts, for the progress bar; 0 (unknown) at a server. */
 async function totalOf({ local }: Session): Promise<number> {
   if (!local) return 0;
   const { countOfTag } = await import('../../src/people/contacts/count-queries.ts');

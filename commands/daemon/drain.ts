@@ -132,8 +132,8 @@ function signalDrain(pid: number): void {
 }
 
 /**
- * Waits until no attempt is under way. @throws ExpectationError after the grace period and a little
- * more
+ * Waits until no attempt is under way.
+ * @throws ExpectationError two seconds after the grace period
  */
 async function untilDrained(target: Target, graceMs: number): Promise<void> {
   const { sleep, systemClock } = await import('../../src/platform/runtime/clock.ts');

@@ -11,7 +11,7 @@ export const queryFlag = {
   }),
 };
 
-/** Returns the query in the flag --query. */
+/** Returns the field `query` of the body from the JSON in --query; empty without the flag. */
 export async function queryOf({ query }: Record<string, unknown>): Promise<object> {
   return query === undefined ? {} : { query: await readJson(String(query), '--query') };
 }

@@ -21,7 +21,7 @@ function refusalLines({ slug, reason, untranslated }: ImportedTemplate): string[
   return [`${slug}: ${reason}`, ...parts];
 }
 
-/** Lists the fields that the drafts do not contain. */
+/** Returns a line for each field that the draft leaves out. */
 function leftLines({ slug, left }: ImportedTemplate): string[] {
   return left.map(({ field, advice }) => `${slug}: ${field} is left out: ${advice}`);
 }

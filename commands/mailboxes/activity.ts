@@ -1,4 +1,5 @@
-// `svc mailboxes activity`: agent-activity, and the actions of each hour as bars.
+// `svc mailboxes activity`: the counts of the route agent-activity, and the actions of each hour as
+// bars.
 import type { MailboxActivity } from '../../src/inbox/approvals/schema.ts';
 import type { Session } from '../base/asking.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -48,7 +49,7 @@ function linesOf({ actions, events, pendingApprovals }: MailboxActivity): string
   ].flat();
 }
 
-/** Counts the actions of the last hours, by hour. */
+/** Counts the actions of the last 24 hours, by hour; leaves out hours without actions. */
 async function hoursOf(session: Session, id: string, now: number): Promise<HourCount[]> {
   const from = now - hoursShown * hourMs;
   if (session.local) {

@@ -86,7 +86,7 @@ export default class MessagesExpect extends BaseCommand {
   }
 }
 
-/** Waits in the store, or at the server by the client, which asks again until the time is over. */
+/** Waits for the mail in the local store, or at a server, where the client asks again in time. */
 async function expected(
   { ask, local }: Session,
   wanted: ExpectedMail,

@@ -6,7 +6,7 @@ import { idArg, showCommand } from '../base/verbs.ts';
 export const card = ['id', 'name', 'text', 'html', 'createdAt', 'updatedAt'];
 export const args = idArg('Id of the saved reply (rpl_…)');
 
-/** The words of an answer, which may come from files. */
+/** Flags for the texts of a saved reply, and the function that reads the texts, also from files. */
 export const words = {
   flags: {
     text: Flags.string({ description: 'Plain text, @FILE, or - for standard input' }),

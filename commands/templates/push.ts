@@ -1,5 +1,6 @@
 // `svc templates push`: saves the files of a folder as a commit; with --watch at each change, with
-// a preview. A folder without a state is pushed by the slug, which makes the template if it is new.
+// a preview. The state of a folder is the file .svc-template.json. A folder without a state needs
+// --slug, which creates the template if no template has the slug.
 //
 //   folder         | --slug | template with the slug | then
 //   ---------------+--------+------------------------+------------------------------------------
@@ -10,7 +11,7 @@
 //   without state  | given  | there                  | saved on top of main
 //   without state  | given  | not there              | created
 //
-// A state of a template that is not in this store counts as none.
+// A state that names a template outside of this store counts as none.
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
 import type { Rendered } from '../../src/content/templates/schema.ts';
@@ -84,7 +85,7 @@ export default class TemplatesPush extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesPush);
-    // The folder is watched by the account that owns it.
+    // Changes to the account of the store first: that account then watches the folder.
     if (flags.watch && flags.server === undefined) await readStoreConfig(flags);
     const changes = changesOf(args.dir);
     // Watches before it reads the files, so that no change is missed.

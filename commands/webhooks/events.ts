@@ -22,7 +22,10 @@ interface Shape {
 
 const longestRefs = 5;
 
-/** Follows the references of a shape. Of alternatives, uses the first with fields. */
+/**
+ * Returns a shape without references: follows `$ref`, and takes the first alternative that is not
+ * null.
+ */
 function resolved(shape: Shape, root: Shape): Shape {
   let found = shape;
   for (let refs = 0; refs < longestRefs; refs++) {

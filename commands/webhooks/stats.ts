@@ -1,4 +1,5 @@
-// `svc webhooks stats` (specification 2.14). src/webhooks/deliveries/stats.ts computes it.
+// `svc webhooks stats` (specification 2.14). src/webhooks/deliveries/stats.ts counts the
+// deliveries.
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import type { WebhookStats } from '../../src/webhooks/schema.ts';
 import { sparkline } from '../base/output/sparkline.ts';

@@ -39,7 +39,9 @@ export function seeOther(to: string, headers: Answer['headers'] = {}): Answer {
   return { status: 303, body: '', headers: { ...headers, location: pathname + search + hash } };
 }
 
-/** Answers with a file written by strangers: saved, or shown in a frame of ours, never run. */
+/**
+ * Answers with an untrusted file, to save or to show in a frame of ours. Scripts in it never run.
+ */
 export function saved({ bytes, contentType, disposition }: Download): Answer {
   const headers = {
     'content-type': contentType,
@@ -50,7 +52,7 @@ export function saved({ bytes, contentType, disposition }: Download): Answer {
   return { status: 200, body: bytes, headers };
 }
 
-/** Answers a script of ours. */
+/** Answers a request of the console's own script with JSON. */
 export function jsonAnswer(status: number, body: object): Answer {
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   return { status, body: JSON.stringify(body), headers };

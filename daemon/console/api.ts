@@ -37,14 +37,16 @@ export class Refusal extends Error {
   }
 }
 
-/** Returns the answer of the API for an error. @throws any other error */
+/** Returns the error object of the API for a ServiceError. @throws a different error unchanged */
 export function refusalOf(error: unknown, requestId = ''): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof ServiceError)) throw error;
   return new Refusal(error.status, error.toJSON(), requestId);
 }
 
-/** Returns the answer of a route; null if refused: by right, gone, or a malformed address. */
+/**
+ * Returns the answer of a route; null if `isAllowed` is false, or for a refusal below status 500.
+ */
 export async function orNone<Value>(
   isAllowed: boolean,
   ask: () => Promise<Value>,

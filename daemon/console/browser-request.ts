@@ -16,9 +16,9 @@ const lives = {
   svc_console: null,
   /** Secret behind the forms of pages without a session. */
   svc_console_form: null,
-  /** Knows a browser again that signed in before. */
+  /** Token by which a browser is recognized that has signed in before. */
   svc_console_browser: yearSeconds,
-  /** The way to the provider and back. */
+  /** State of a sign-in at the provider of single sign-on, until the return. */
   svc_console_flow: 600,
 } as const;
 
@@ -26,8 +26,8 @@ export type CookieName = keyof typeof lives;
 
 /**
  * Cookies of the console. They leave the browser with requests of our own pages alone
- * (`SameSite=Strict`), except the cookie of the way to the provider and back. Under https they have
- * the prefix `__Host-`, so no other host can set them.
+ * (`SameSite=Strict`), except `svc_console_flow`, which the return from the provider needs. Under
+ * https they have the prefix `__Host-`, so no other host can set them.
  */
 export class Cookies {
   readonly #isSecure: boolean;
@@ -36,7 +36,7 @@ export class Cookies {
     this.#isSecure = http.publicUrl?.startsWith('https:') ?? false;
   }
 
-  /** Returns the name in the header. */
+  /** Returns the name of the cookie in the header. */
   nameOf(name: CookieName): string {
     return this.#isSecure ? `__Host-${name}` : name;
   }
@@ -65,7 +65,7 @@ export class Cookies {
       .map(([, value = '']) => value);
   }
 
-  /** Returns the header that sets a cookie; an empty value deletes it. */
+  /** Returns the `Set-Cookie` value that sets a cookie; an empty value deletes the cookie. */
   write(name: CookieName, value: string): string {
     const life = value === '' ? 0 : lives[name];
     const ends = life === null ? '' : `; Max-Age=${life}`;
@@ -108,7 +108,7 @@ export function formTokenOf(secret: string, of = 'form'): string {
   return createHmac('sha256', secret).update(of).digest('base64url');
 }
 
-/** Returns the token for forms of a session. It bears the organization. */
+/** Returns the token for forms of a session. It begins with the organization's id. */
 export function sessionFormToken(token: string, organizationId: string): string {
   return `${organizationId}.${formTokenOf(token, `form of ${organizationId}`)}`;
 }

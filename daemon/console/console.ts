@@ -85,7 +85,8 @@ export class Console {
       reserveAnswer(reply.raw, body.length);
       return reply.send(body);
     }
-    // Requests of foreign pages come without the session, so no length tells a secret.
+    // Compression is safe: requests of foreign pages come without the session, so the length of an
+    // answer reveals no secret.
     const packed = await new Packed(body).answerTo(request);
     return reply.headers(packed.headers).send(packed.bytes);
   }
@@ -95,7 +96,7 @@ export class Console {
     const { since, about, in: organizationId } = request.query as Form;
     const look = async () => {
       const session = await this.#sessionOf(request);
-      // A page of another organization ends with the switch.
+      // After a switch of the organization, streams of the former organization end.
       const isHere =
         session?.isStrongEnough &&
         (organizationId === undefined || session.caller.organizationId === organizationId);
@@ -123,7 +124,7 @@ export class Console {
     }
     const door = doorOf(request.method, path);
     if (door) {
-      // Pages that ask nothing are refused without capacity too.
+      // Without capacity, refuses pages too that read nothing from the store.
       await site.workload.begin(async () => {});
       return door.answer(site, request, door.params);
     }

@@ -19,7 +19,7 @@ function encoded(target: string): string {
   return target.replace(misleading, (found) => encodeURIComponent(found));
 }
 
-/** Returns whether a page may link to this: our own paths, and http, https and mailto. */
+/** Tells whether a page may have this link: own paths, or http, https and mailto. */
 export function isKnownLink(target: string): boolean {
   if (ownPaths.test(target)) return true;
   if (target.startsWith('/') || !URL.canParse(target)) return false;
@@ -84,7 +84,7 @@ export interface Clock {
 
 const clock = createContext<Clock>({ timezone: 'UTC', now: 0 });
 
-/** Sets the time of a part. */
+/** Sets the time zone and the present time for a part of a page. */
 export function inClock(value: Clock, part: Part): VNode {
   return h(clock.Provider, { value }, part);
 }

@@ -98,7 +98,7 @@ function nameOf({ caller: { by, keyName } }: Asked): string {
   return by.kind === 'operator' ? 'operator' : (keyName ?? by.kind);
 }
 
-/** Draws the name of the caller with a menu: organizations, the account, the way out. */
+/** Draws the name of the caller with a menu: organizations, the account, the sign-out. */
 function me({ asked, navigation: { settings }, organizations }: Framed, current?: Area): Part {
   const { caller } = asked;
   const { kind } = caller.by;
@@ -146,7 +146,9 @@ function phoneBars({ asked, navigation }: Framed, current: Area | undefined): Pa
     ${asked.config.delivery.mode === 'capture' && html`<span class="pill warn" title=${captured}>Captured</span>`}</header>`;
 }
 
-/** Draws the way here, the heading, the line below it, and the buttons of the page. */
+/**
+ * Draws the link to the page above, the heading, the line below it, and the buttons of the page.
+ */
 function head({ asked, view }: Framed, current: Area | undefined): Part {
   const { title, heading, below, actions, crumb } = view;
   const above = current?.places.find(({ path }) => isAt(asked.path, path) && path !== asked.path);
@@ -179,7 +181,7 @@ function toastOf({ asked, toast }: Framed): Part {
 function bodyOf(framed: Framed): Part {
   const { asked, view, navigation } = framed;
   const { about, isBare, refusal } = view;
-  // What was typed must not go with the next change.
+  // A page with a refused form follows no changes: a reload would lose the typed values.
   const live = refusal ? undefined : view.live;
   const current = areaOf(navigation, asked.path);
   const list = elementsIn(view.body).find(({ props }) => String(props['id']).startsWith('list'));

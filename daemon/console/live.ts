@@ -7,7 +7,7 @@
 //   open   | events that the session may read, about the resource  | `change`, twice a second at most; more
 //          |                                                       | seldom beside more than two open pages
 //   begun  | such an event since the page was drawn                | `change` at once
-//   open   | 1 s                                                   | the session is looked at again
+//   open   | 1 s                                                   | the session is checked again
 //   open   | 15 s                                                  | a comment
 //   open   | signed out, or the mailboxes of the key changed       | ended
 //   open   | 64 KB wait for a reader that does not take it         | cut
@@ -31,9 +31,8 @@ const checkMs = 1_000;
 const heartbeatMs = 15_000;
 const leastPauseMs = 500;
 /**
- * Share of each open page in the pause between two notices of a page. A page then loads itself: all
- * open pages together load four times a second. Without a share, 20 pages took 13 % of the accept
- * rate.
+ * Pause between two notices of a page, in ms per open page: all open pages together then load four
+ * times a second at most. With a constant pause, 20 pages took 13 % of the accept rate.
  */
 const pauseOfPageMs = 250;
 const mostBacklog = 65_536;

@@ -1,12 +1,12 @@
-// A mail on which a person decides, as it would leave. Every page with such a decision draws it
-// here.
+// Draws a mail that awaits a decision of a person, exactly as it would be sent. Every page for such
+// a decision uses this file.
 import type { MailPicture } from '../../src/inbox/approvals/schema.ts';
 import { withoutFrames } from '../http/paths/storage.ts';
 import type { Download } from './api.ts';
 import { html, type Part } from './html.ts';
 import { inWords } from './parts/facts.ts';
 
-/** Characters of HTML or text on a page. */
+/** Most characters of HTML or text that a page shows. */
 export const mostShown = 1_000_000;
 
 interface Places {
@@ -31,7 +31,7 @@ function files(attachments: MailPicture['attachments'], filePath?: Places['fileP
   })}</ul>`;
 }
 
-/** Draws everything that would leave: addresses, text, files, HTML as it looks and as source. */
+/** Draws everything that would be sent: addresses, text, files, HTML as it looks and as source. */
 export function drawMail(mail: MailPicture, { htmlPath, filePath }: Places): Part {
   const { from, to, cc, bcc, replyTo, subject, text, html: source, notes, attachments } = mail;
   const author = from.name === null ? from.email : `${from.name} <${from.email}>`;

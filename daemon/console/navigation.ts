@@ -1,5 +1,5 @@
-// The areas of the console in groups. Of the pages of an area that a session may read, the first
-// opens from the navigation, all further pages from a row of tabs.
+// The areas of the console in groups. The navigation opens the first page of an area that the
+// session may read; tabs open the further pages.
 import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
 import { unreadThreads } from '../../src/inbox/threads/routes.ts';
@@ -99,7 +99,7 @@ export function isAt(here: string, path: string): boolean {
   return here === path || (path !== '' && here.startsWith(`${path}/`));
 }
 
-/** Returns an area with the pages for a session; null without such a page. */
+/** Returns an area with the pages that the session may see; null without such a page. */
 function seen(pages: readonly Page[], { may }: Asked, { places, ...own }: Area): Area | null {
   const allowed = places.filter(({ path }) => {
     const page = pages.find((one) => one.path === path);
@@ -128,7 +128,7 @@ async function mailboxes({ ask }: Asked): Promise<Area[]> {
   }));
 }
 
-/** Returns how many proposals wait, in words. */
+/** Returns the number of open proposals as text, `3` or `10+`; undefined for none. */
 async function proposals({ ask }: Asked): Promise<string | undefined> {
   const query = { state: 'proposed', limit: mostCounted };
   const found = await orNone(true, () => ask(mailboxActionRoutes.listAll, { query }));

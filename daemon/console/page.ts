@@ -14,7 +14,7 @@ import type { Part } from './html.ts';
 export interface Asked {
   /** Calls a route as the caller of the session. Leaves out empty values of the query. */
   ask: AskRoute;
-  /** For what no route has: sessions and persons. */
+  /** For data that no route offers: sessions and persons. */
   app: App;
   session: Session;
   caller: Caller;
@@ -27,19 +27,19 @@ export interface Asked {
   /** Values of `:name` in the path of the page. */
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
-  /** Draws the page as it is stored now. */
+  /** Draws the page again from the stored state. */
   drawn(): Promise<View | Download>;
-  /** Stored values that a form was drawn with, while it is drawn again with what was typed. */
+  /** Action and value hashes of a refused form, while the page is drawn again (parts/seen.ts). */
   seen?: { action: string; text: string };
-  /** Why a form of the page was refused. It stands above the page; a bare page draws it itself. */
+  /** Message about a refused form, drawn above the page. A bare page draws the message itself. */
   problem?: Part;
   /** Returns a text that cannot be guessed, such as for an idempotency key. */
   newToken(): string;
   /** Token that forms of the session carry. */
   formToken: string;
-  /** Browser in words, and its address. */
+  /** Browser in words, such as "Firefox on Windows", and the IP address of the visitor. */
   visitor: { browser: string; address: string };
-  /** Token by which the browser is known again; null for a new browser. */
+  /** Token by which the browser is recognized; null for a new browser. */
   browserToken: string | null;
   /** Returns the caller of a pasted key; null for a wrong one. */
   authenticate(key: string): Promise<Caller | null>;
@@ -54,19 +54,19 @@ export interface Titled {
 }
 
 export interface View extends Titled {
-  /** Stands in the place of the title as the heading of the page: a verdict in a sentence. */
+  /** Heading in place of the title: a verdict in a sentence. */
   heading?: Part;
-  /** The soft line below the title. */
+  /** Line below the title, in a lighter colour. */
   below?: Part;
-  /** Stands right of the title: buttons, of which one may be the primary one. */
+  /** Buttons to the right of the title; a single button may be the primary button. */
   actions?: Part;
-  /** The way here; if left out, the area above the page. */
+  /** Link to the page above; if left out, to the area of the page. */
   crumb?: Part;
-  /** Fills the place beside the areas, and draws its heading. */
+  /** Whether the body fills the space beside the navigation, and has the heading in it. */
   isBare?: boolean;
   /** Status of the answer; 200 if left out. */
   status?: number;
-  /** Why the form or the filters were refused: its fields show what was typed, and their faults. */
+  /** Refusal of the form or the filters: the fields show the typed values, with the faults. */
   refusal?: Refusal;
   /**
    * How an open page follows changes. `exchange` replaces the content. `announce` only reports
@@ -113,13 +113,13 @@ export type Outcome = string | Done | View;
 export interface Action {
   needs: Right | null;
   /**
-   * Asks for a proof of the last 15 minutes first. In words that follow "Before you", such as
-   * `make this key`.
+   * If set, the action needs a proof of the person from the last 15 minutes. The text follows
+   * "Before you", such as `make this key`.
    */
   asks?: string;
   /** Destroys something for good: the page asks first (parts/confirm.ts). */
   destroys?: boolean;
-  /** Acts. An action that changed something ends in a redirect. */
+  /** Runs the action. An action that changed something ends in a redirect. */
   run(asked: Asked, form: Form): Promise<Outcome>;
 }
 
@@ -129,7 +129,7 @@ export interface Page {
   /** Right to see the page; null for a page of every session. */
   needs: Right | null;
   show(asked: Asked): Promise<View | Download>;
-  /** Proofs that its actions ask for; if left out, those of the organization. */
+  /** Strength of proof that the actions need; if left out, the setting of the organization. */
   strengthOf?(asked: Asked): Promise<Strength>;
   /** Actions by the name in their buttons. */
   actions?: Readonly<Record<string, Action>>;

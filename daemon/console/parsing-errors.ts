@@ -40,7 +40,7 @@ const meanings: Readonly<Record<ParsingErrorCode, string>> = {
   'parser-failed': 'The mail could not be read to the end: words or files may be missing.',
 };
 
-/** Returns the meaning of a code; for a code of a different version, the parser's message. */
+/** Explains a code to the reader of the mail. For an unknown code, returns the parser's message. */
 function meaningOf(code: string, message: string): string {
   return Object.hasOwn(meanings, code) ? meanings[code as ParsingErrorCode] : message;
 }

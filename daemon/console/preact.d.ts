@@ -29,7 +29,7 @@ export declare function h<Value>(
   draw: (value: Value) => ComponentChild,
 ): VNode;
 
-/** Hands its value to a part. */
+/** Passes the value of a context to a function that draws a part. */
 type Consumer<Value> = symbol & { readonly value: Value };
 
 /** A value that each part of a page below the provider can read. */

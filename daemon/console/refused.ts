@@ -6,7 +6,7 @@ import { html, type Part, together } from './html.ts';
 import type { Action, Asked, Form, Outcome, Page, View } from './page.ts';
 import { checkSeen } from './parts/seen.ts';
 
-/** Statuses of answers to a query that a person can mend. */
+/** Statuses of a refused query that a person can correct. */
 const ofInput: readonly number[] = [400, 422];
 
 /** Draws the sentence of a refusal, above the form or list that was refused. */
@@ -14,7 +14,7 @@ export function problemOf({ message }: Pick<Refusal, 'message'>): Part {
   return html`<p class="problem" role="alert">${message}</p>`;
 }
 
-/** Acts; draws the page again with the problem if the API refuses. */
+/** Runs `act`. After a refusal below status 500, returns the page that `draw` makes instead. */
 export async function orAgain<Result extends Outcome>(
   act: () => Promise<Result>,
   draw: (problem: Part, refusal: Refusal) => Promise<View> | View,
@@ -73,7 +73,7 @@ function atTyped(refusal: Refusal, query: Form, typed: Form): Refusal {
 
 /**
  * Shows a page. After a refusal of typed values a route is asked again without these values, so
- * that the page stands beside the fault.
+ * that the page is shown together with the fault.
  */
 export async function showLeniently(page: Page, asked: Asked): Promise<View | Download> {
   const refusals: Refusal[] = [];

@@ -173,7 +173,7 @@ async function keep(
   throw new Refusal(413, { message }, '');
 }
 
-/** Takes the kept form of a page, once; null without one. */
+/** Returns the kept form of a page and deletes it, so that it is sent once; null without a form. */
 async function takeKept({ app, session, path, caller }: Asked): Promise<Form | null> {
   const kept = await findInput(app, session.token);
   if (kept?.path !== path || kept.organizationId !== caller.organizationId) return null;

@@ -15,7 +15,7 @@ import { html, type Part } from './html.ts';
 import { drawPlain } from './layout.ts';
 import type { Form } from './page.ts';
 
-/** Fits a file of a template: forms escape a character with up to three bytes. */
+/** Most bytes of a posted form: a template file fits, even with each byte escaped as `%XX`. */
 export const mostFormBytes = 2 * 1024 * 1024;
 
 export interface ConsoleParts {
@@ -50,7 +50,7 @@ export function plainAnswer(
   return { status, body: drawPlain(assets.urls, page), headers };
 }
 
-/** Answers with a sentence and the way to the console. */
+/** Answers with a sentence and a link to the console. */
 export function sentence(site: Site, status: number, title: string, text: string): Answer {
   const body = html`<p>${text}</p><p><a href="/console">Go to the console</a></p>`;
   return plainAnswer(site, status, { title, body });

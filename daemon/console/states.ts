@@ -82,7 +82,7 @@ export const states: Readonly<Record<string, readonly [word: string, tone: Tone]
   modified: ['Changed', 'info'],
 };
 
-/** Draws a state as a pill: a sign, a colour and a word; the word of the API stands on hover. */
+/** Draws a state as a pill: a sign, a colour and a word; the tooltip is the word of the API. */
 export function state(name: string): Part {
   const [word, tone] = (Object.hasOwn(states, name) && states[name]) || [name, 'none'];
   return html`<span class=${`pill ${tone}`} title=${name}>${word}</span>`;
@@ -90,7 +90,7 @@ export function state(name: string): Part {
 
 type Standing = Pick<Message, 'status' | 'direction'>;
 
-/** Draws the state of a message. Mail from outside was received. */
+/** Draws the state of a message. Received mail always has the state `received`. */
 export function messageState(
   { status, direction }: Standing,
   deliveries: readonly Pick<Delivery, 'status' | 'metadata' | 'scheduling'>[],

@@ -8,7 +8,7 @@ import { html } from './html.ts';
 import { problemOf } from './refused.ts';
 import { plainAnswer, type Site } from './site.ts';
 
-/** Answers with what failed, what became of a sent form, and the way to try again. */
+/** Answers with the problem, with advice on a posted form, or with a link to try again. */
 export function inTrouble(site: Site, request: FastifyRequest, error: unknown): Answer {
   const { id, method, url, routeOptions } = request;
   const failed = { requestId: id, method, route: routeOptions.url };

@@ -1,12 +1,13 @@
-// The memory for answers that wait for their clients, of all HTTP listeners together. The sites of
-// the clients share this pool. connections.ts decides when a request runs.
+// Limits the memory of answers that clients have not read yet, for all HTTP listeners together. The
+// networks of the clients (sites) share this pool. connections.ts decides when a request runs.
 //
-//   the connection           | by                                          | then
-//   -------------------------+---------------------------------------------+---------------------------------
-//   has bytes to be taken    | the client takes them all                   | holds nothing
-//   needs more than the site | any answer                                  | the slowest of the site is cut
-//   needs more, pool spent   | a site with less                            | the slowest of a larger site is cut
-//   asks for a file          | site at the share, all clients quick        | 503
+//   the connection           | by                            | then
+//   -------------------------+-------------------------------+----------------------------------
+//   holds unread bytes       | the client reads all of them  | releases the memory
+//   exceeds the site's share | any answer                    | cuts the slowest of the site
+//   needs more, pool is full | a site that holds less        | cuts the slowest of a larger site
+//   asks for a file          | site at the share, no client  | 503
+//                            | is slow                       |
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';

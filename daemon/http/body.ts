@@ -10,7 +10,7 @@ import { readMediaType } from './media-type.ts';
 
 const deepestNesting = 64;
 /**
- * Most values in a body: so many can be parsed and checked in less than a turn of the event loop.
+ * Most values in a body: parsing and checking them takes less than a time slice of the event loop.
  */
 const mostValues = 100_000;
 /**

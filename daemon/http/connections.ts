@@ -7,7 +7,7 @@
 //   --------------------+---------------------------------------+------------------------------
 //   parsed              | fewer than 8 of the connection        | in work
 //   parsed              | 8 are in work                         | queued; the socket is paused
-//   queued, the first   | an answer before it is taken          | in work
+//   queued, the first   | an earlier answer is closed           | in work
 //   queued, the last    | it is in work                         | the socket is read again
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';

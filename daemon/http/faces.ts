@@ -1,5 +1,5 @@
-// How the console and MCP call routes: within the process, through the door, with the same shares
-// of capacity as requests over HTTP.
+// How the console and MCP call routes: within the process, with the checks of
+// src/service/door/door.ts, with the same shares of capacity as requests over HTTP.
 import type { Caller, Doorway } from '../../src/core/api/route.ts';
 import { UnauthorizedError } from '../../src/platform/errors.ts';
 import { sliceTurns } from '../../src/platform/runtime/fairness/loop-turns.ts';

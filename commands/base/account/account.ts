@@ -1,7 +1,7 @@
 // The account of a command that root has started. The command changes to the account that owns
-// `dataDir` before it opens the store, because a file of root there would lock the daemon out. It
-// opens the configuration, the secrets in it and the files of the command line before this, as
-// root.
+// `dataDir` before it opens the store, because a file of root there would lock the daemon out.
+// Before the change it opens, as root, the configuration, the secrets in it and the files of the
+// command line.
 import { accessSync, constants, lchownSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { commandsFolder } from '../input/typed.ts';
 import { UsageError } from '../output/failure.ts';
 import { startFileBroker } from './file-broker.ts';
 
-/** Commands that write files of the command line, or read folders that it names. */
+/** Commands that write files, or read folders, that the command line names. */
 const commandsWithBroker: readonly string[] = [
   ...['backup', 'blocks:export', 'contacts:export', 'migrate:copy'],
   ...['templates:clone', 'templates:create', 'templates:lint', 'templates:pull'],
@@ -42,7 +42,7 @@ interface Account {
   shell: string;
 }
 
-/** Sets HOME and SHELL for a uid that passwd does not contain: oclif and Node would look there. */
+/** Sets HOME and SHELL if passwd lacks the uid of the process: oclif and Node would read passwd. */
 export function setHomeAndShell(): void {
   const { env } = process;
   if (env.HOME && env.SHELL) return;
@@ -54,14 +54,17 @@ export function setHomeAndShell(): void {
   }
 }
 
-/** Returns the uid that owns `dataDir`, if root runs this process and the owner is not root. */
+/** Returns the owner of `dataDir` if root runs this process and does not own it; null otherwise. */
 function foreignOwner(dataDir: string): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const found = statSync(dataDir, { throwIfNoEntry: false });
   return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : null;
 }
 
-/** Finds the account in passwd. Node can read only the entry of the effective uid. */
+/**
+ * Returns the account of `owner` from passwd; without an entry, an account without a name. Node can
+ * read only the entry of the effective uid.
+ */
 function accountOf(dataDir: string, owner: { uid: number; gid: number }): Account {
   try {
     process.seteuid?.(owner.uid);
@@ -74,7 +77,10 @@ function accountOf(dataDir: string, owner: { uid: number; gid: number }): Accoun
   }
 }
 
-/** Returns all paths in arguments: `FILE`, `--flag=FILE`, `@FILE` or `sqlite:FILE`. */
+/**
+ * Returns every argument as an absolute path, because any may name a file: `FILE`, `--flag=FILE`,
+ * `@FILE` or `sqlite:FILE`.
+ */
 function namedPaths(words: readonly string[]): string[] {
   const values = words.flatMap((word) => {
     const value = /^-[^=]*=(.*)$/s.exec(word)?.[1];
@@ -141,7 +147,7 @@ function inWords({ name, uid }: Account): string {
   return name === null ? `The account with uid ${uid}` : `The account ${name}`;
 }
 
-/** Returns the words before a command line that run it as the account. */
+/** Returns the shell words to put before a command, so that the account runs it: `sudo -u svc`. */
 function prefixFor({ name, uid, gid }: Account): string {
   if (name !== null) return `sudo -u ${name}`;
   return `setpriv --reuid ${uid} --regid ${gid} --clear-groups`;

@@ -43,14 +43,17 @@ export function startFileBroker(paths: readonly string[], dataDir: string): void
   broker = { process: child, dataDir, waiting };
 }
 
-/** Tells whether only the process of root may write this path. */
+/** Tells whether root's process handles this path: if it runs, all paths outside of `dataDir`. */
 export function isRootsPath(path: string): boolean {
   if (!broker) return false;
   const file = resolve(path);
   return file !== broker.dataDir && !file.startsWith(`${broker.dataDir}${sep}`);
 }
 
-/** Runs an operation of file-operations.ts, as root if the command line of root names the path. */
+/**
+ * Runs an operation of file-operations.ts. For a path of `isRootsPath`, root's process runs it, and
+ * rejects a path that the command line does not name.
+ */
 export function fileOperation<Name extends keyof FileOperations>(
   operation: Name,
   ...args: Parameters<FileOperations[Name]>

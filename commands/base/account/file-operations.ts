@@ -85,7 +85,7 @@ export const fileOperations = {
     try {
       await copyFile(from, partial, constants.COPYFILE_EXCL);
       const handle = await open(partial, 'r+');
-      // Gives the copy the owner and mode of `from`.
+      // Sets owner and mode by hand: `copyFile` keeps the mode of `from`.
       await handle.chown(process.geteuid?.() ?? 0, process.getegid?.() ?? 0);
       await handle.chmod(0o600);
       await handle.sync().finally(() => handle.close());

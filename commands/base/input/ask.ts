@@ -2,12 +2,12 @@
 // terminal it needs `--yes`. Only this file imports @inquirer/prompts.
 import { DeclinedError, InterruptedError, UsageError } from '../output/failure.ts';
 
-/** Returns true if standard input and output allow a question. */
+/** Returns true if standard input and standard error are terminals: questions go to the latter. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Waits for the answer. On Ctrl-C it says `standing`. @throws InterruptedError with that text. */
+/** Returns the answer. @throws InterruptedError with the text `standing` on Ctrl-C */
 function answerOf<T>(asked: Promise<T>, standing: string): Promise<T> {
   return asked.catch((error: unknown) => {
     const isStopped = error instanceof Error && error.name === 'ExitPromptError';

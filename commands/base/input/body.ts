@@ -1,5 +1,5 @@
 // Bodies from the command line: `--data` (inline, a file, or standard input), overridden by flags.
-// The schema of the area validates the body, as for HTTP.
+// The schema of the route validates the body, as for HTTP.
 import { basename } from 'node:path';
 import { ValidationError } from '../../../src/platform/errors.ts';
 import { isStandardInput, readInput, readText } from './files.ts';
@@ -59,7 +59,7 @@ export function given<T extends Record<string, unknown>>(values: T): Partial<Ent
 }
 
 /**
- * Reads files to attach, in the form of the API.
+ * Reads files to attach, with the content in Base64 as in the API; undefined without `paths`.
  * @throws UsageError for a file that cannot be read.
  */
 export function attachmentsFrom(

@@ -39,8 +39,8 @@ export const dnsRecordCard = [
 ];
 
 /**
- * Explains records that were not checked. The domain's existing records are unknown before a check,
- * so the shown records are not merged with them.
+ * Returns a warning for people while no record was checked; empty afterwards. The existing records
+ * of the domain are unknown before a check, so the shown records are not merged with them.
  */
 export function uncheckedNote(records: readonly { status: string }[], domain: string): string {
   if (!records.every(({ status }) => status === 'pending')) return '';

@@ -1,5 +1,5 @@
-// Reads and writes the files and pipes of all commands: no other file of commands does. Texts are
-// UTF-8. Large files are read and written in pieces.
+// Reads and writes files and pipes for the commands. Texts are UTF-8. Large files are processed in
+// pieces.
 import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
@@ -11,7 +11,9 @@ import { fileOperation } from '../account/file-broker.ts';
 import { UsageError } from '../output/failure.ts';
 import type { Progress } from '../output/progress.ts';
 
-/** Limit of the input: more than the largest request that HTTP accepts by default. */
+/**
+ * Most bytes of an input that is kept in memory: more than HTTP accepts in a request by default.
+ */
 const largestInputBytes = 128 * 1024 * 1024;
 
 /** Returns true for `-` and `@-`, which mean standard input in every flag and argument. */
@@ -19,7 +21,7 @@ export function isStandardInput(name: string): boolean {
   return name === '-' || name === '@-';
 }
 
-/** Returns the whole path for errors: scripts run in a folder that their reader does not see. */
+/** Returns the absolute path for an error text: a reader may not know the working directory. */
 export function wholePath(name: string): string {
   return isStandardInput(name) ? 'standard input' : resolve(name);
 }
@@ -57,8 +59,9 @@ function unreadable(name: string, error: unknown): UsageError {
 }
 
 /**
- * Yields the bytes of a file, or of standard input for `-` and `@-`. A pipe has no size, so the
- * progress has no end.
+ * Yields the bytes of a file, or of standard input for `-` and `@-`. Reports progress, except for a
+ * pipe, which has no size.
+ * @throws UsageError if it cannot be read.
  */
 export async function* readFile(name: string, progress: Progress): AsyncGenerator<Buffer> {
   try {
@@ -150,7 +153,7 @@ async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string> {
   if (piece !== '') yield piece;
 }
 
-/** Tells whether the text names a folder: it must have a slash, so that a slug never does. */
+/** Tells whether a text names an existing folder: `.` or a path with a slash, so never a slug. */
 export async function isFolder(name: string): Promise<boolean> {
   if (!name.includes('/') && name !== '.') return false;
   return (await fileOperation('look', name))?.kind === 'folder';

@@ -1,4 +1,4 @@
-// The flag `--idempotency-key` as the API takes the header (specification 8.3).
+// Turns the flag `--idempotency-key` into the header of the API (specification 8.3).
 import { UsageError } from '../output/failure.ts';
 
 /**

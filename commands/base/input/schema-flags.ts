@@ -45,7 +45,8 @@ function variantsOf(schema: RawSchema): FieldSchema[] {
 }
 
 /**
- * Returns the variant of a field that a flag can express, with the field's description and default.
+ * Returns the variant of a field that a flag can express, with the field's description and default;
+ * null without such a variant.
  */
 function flatVariant(schema: RawSchema): FieldSchema | null {
   const variants = variantsOf(schema);
@@ -61,7 +62,10 @@ function flatVariant(schema: RawSchema): FieldSchema | null {
 /** Largest number of values of an enum that help lists. */
 const mostChoices = 10;
 
-/** Lists the values of an enum: `both (default), rsa or ed25519`. */
+/**
+ * Lists 2 to 10 values of an enum: `both (default), rsa or ed25519`. Empty for fewer or more
+ * values.
+ */
 function choicesIn({ enum: all = [], default: usual }: FieldSchema): string {
   const values = all.filter((value) => typeof value === 'string');
   const words = values.map((value) => (value === usual ? `${value} (default)` : value));
@@ -126,7 +130,9 @@ export function flagsOf(
   return { flags, fields };
 }
 
-/** Returns the flags. Descriptions of the flags in `ages` mention that they also accept an age. */
+/**
+ * Returns the flags. For the fields in `ages`, the descriptions say that an age is accepted too.
+ */
 export function agesAllowed(
   { flags, fields }: SchemaFlags,
   ages: readonly string[],

@@ -1,9 +1,11 @@
-// The longest time that a command waits, as a flag of the same form in every command.
+// The flag `--timeout`, the longest wait of a command, in the same form for all commands.
 import { Flags } from '@oclif/core';
 import { UsageError } from '../output/failure.ts';
 import { durationMs } from './since.ts';
 
-/** Describes `--timeout`; `usual` is the time without the flag, such as `60s`, or 0. */
+/**
+ * Describes `--timeout`. `usual` is the wait without the flag, such as `60s`, or 0 for no limit.
+ */
 export function timeoutFlag(usual: string, dependsOn: string[] = []) {
   return Flags.string({
     description:

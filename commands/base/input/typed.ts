@@ -23,7 +23,10 @@ export function listCommandIds(): string[] {
   return idsIn(commandsFolder, '').sort();
 }
 
-/** Walks a folder by its entries: `readdirSync` with `recursive` asks the type of each file. */
+/**
+ * Returns the ids of the commands in a folder. Walks it by hand: `readdirSync` with `recursive`
+ * reads the type of each file separately.
+ */
 function idsIn(folder: string, prefix: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const { name } = entry;
@@ -44,7 +47,7 @@ function wantsHelp(id: string, words: readonly string[]): boolean {
   return id === 'sendmail' ? flags.includes('--help') : flags.some(isHelpFlag);
 }
 
-/** Moves common flags away from the front of the command: oclif accepts flags only after it. */
+/** Splits off flags in front of the command: oclif accepts flags only after the command. */
 function splitLeadingFlags(argv: readonly string[]): { leading: string[]; words: string[] } {
   let end = 0;
   while (argv[end]?.startsWith('-') && argv[end] !== '--') {

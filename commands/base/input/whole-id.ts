@@ -10,7 +10,7 @@ import type { IdsEnding } from '../../../src/platform/store/rows/ids-ending.ts';
 
 const last = '@last';
 
-/** Shorter endings would often fit several ids. */
+/** The last 6 to 24 characters of an id: shorter endings would often fit several ids. */
 const anEnding = /^[0-9a-hjkmnp-tv-z]{6,24}$/;
 
 /** Tells whether a text may be the ending of an id. */
@@ -23,7 +23,7 @@ const mostNamed = 3;
 
 type Where = 'body' | 'query' | 'path' | 'headers';
 
-/** Searches for ids by their prefix. Each loads the room of the noun. */
+/** Search for ids by their ending, by the prefix of the ids. Loads the queries only on demand. */
 const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   org: async () =>
     (await import('../../../src/access/organizations/queries.ts')).organizationIdsEnding,
@@ -74,7 +74,7 @@ export const completedPrefixes = Object.keys(searches);
  */
 export type FindIds = (kind: IdKind, ending: string) => Promise<string[]>;
 
-/** Returns the search in a store. Without an organization all organizations are searched. */
+/** Returns the search for ids in a store: in all organizations without `organizationId`. */
 export function idsInStore(app: App, organizationId: string | undefined): FindIds {
   return async (kind, ending) => {
     if (kind === 'message' && ending === '' && organizationId !== undefined) {
@@ -97,8 +97,8 @@ function wordFor(kind: IdKind): string {
 }
 
 /**
- * Returns the id for the typed text, and prints the chosen id to standard error. Any other text
- * stays as it is: the schema judges it.
+ * Returns the id for `@last` or the ending of an id, and prints it to standard error. Returns any
+ * different text unchanged: the schema of the route checks it.
  * @throws ValidationError for the ending of several ids; ResourceNotFoundError
  */
 export async function wholeId(
@@ -132,7 +132,7 @@ export function withWholeIds(
   return mapIds(schema, value, (kinds, typed) => wholeId(findIds, kinds, typed));
 }
 
-/** Returns the parts of a question with complete ids. */
+/** Returns the parts of a request with complete ids. */
 export async function wholeInput(
   findIds: FindIds,
   route: Parameters<typeof requestSchemas>[0],

@@ -11,7 +11,7 @@ import { print } from '../output/output.ts';
 
 type Fate = Pick<Delivery, 'status' | 'metadata' | 'scheduling'>;
 
-/** Returns the message with the statuses to show. */
+/** Returns the message with `captured` and `held` among the statuses. */
 export function shownMessage(
   message: Message,
 ): Omit<Message, 'status' | 'recipients'> & { status: string; recipients: object[] } {

@@ -126,7 +126,7 @@ export function shortened(text: string, most = longestWords): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** Runs work that walks over the queue, with a progress bar if it is long. */
+/** Runs work on the whole queue, with a progress bar from 2,000 queued deliveries. */
 export async function walking<T>(
   { app, flags }: QueueSession,
   what: string,
@@ -153,8 +153,8 @@ interface SelectionTyped {
 }
 
 /**
- * Returns the selection of the flags, or null for ids. @throws UsageError unless exactly one is
- * given.
+ * Returns the selection of the flags, or null if ids select the deliveries.
+ * @throws UsageError unless either ids or flags are given.
  */
 export async function selectionFrom(
   { app, organizationId }: QueueSession,

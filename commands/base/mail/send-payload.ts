@@ -57,7 +57,10 @@ async function emailContent(flags: SendFlags) {
   });
 }
 
-/** Names a template by id or slug. Data that would be the body becomes the data of the template. */
+/**
+ * Returns the fields of a template, named by id or slug. With `--template`, `--data` has the data
+ * of the template instead of the body.
+ */
 function templateFields({ template }: SendFlags, templateData: Record<string, unknown>) {
   if (template === undefined) return {};
   const name = template.startsWith('tmpl_') ? { templateId: template } : { templateSlug: template };

@@ -8,7 +8,7 @@ export const brandArgs = {
   slug: Args.string({ description: 'Slug of the brand', required: true }),
 };
 
-/** The argument as the parameter of the path. */
+/** Turns the typed slug into the path parameter of the route. */
 export const findBrand: Find = async (_session, slug) => ({ slug });
 
 export const brandCard = [
@@ -51,7 +51,7 @@ function socialLink(typed: string): { label: string; url: string } {
   throw new UsageError(`--social-link: ${typed} is not LABEL=URL`);
 }
 
-/** Builds the fields of a brand that no single flag expresses. */
+/** Builds `css`, `assets` and `footer` of a brand from the flags that are given. */
 export async function brandFields(flags: Record<string, unknown>): Promise<object> {
   const some = (values: Record<string, unknown>) => {
     const known = given(values);

@@ -24,7 +24,7 @@ export const runArg = {
   }),
 };
 
-/** Returns the ids in the path of a run. @throws ResourceNotFoundError. */
+/** Returns the path parameters of a run: campaign and run. @throws ResourceNotFoundError */
 export async function runPlace(
   session: Session,
   named: string,
@@ -53,7 +53,7 @@ async function campaignOf(session: Session, runId: string): Promise<string> {
   return found.campaignId;
 }
 
-/** Returns the arguments as the parameters of the path. */
+/** Turns the typed run into the path parameters of the route. */
 export const findRun: Find = runPlace;
 
 export const campaignCard = [
@@ -121,7 +121,7 @@ function lists(flags: Record<string, unknown>, name: string): string[] | undefin
   return flags[name] as string[] | undefined;
 }
 
-/** Overrides content and audience in `data` by the flags. */
+/** Returns the parts of a campaign that flags set, merged with the same parts in `data`. */
 export async function campaignFrom(
   flags: Record<string, unknown>,
   data: { email?: object; audience?: object },
@@ -162,7 +162,7 @@ export function campaignWarning({
 }
 
 /**
- * Returns the parts of the mail of a campaign for people: everything that leaves, with notes on the
+ * Returns texts for people with everything that recipients get of a campaign, and with notes on the
  * HTML.
  */
 export async function campaignMailShown({

@@ -44,7 +44,7 @@ export async function grantLines(grants: readonly string[]): Promise<string[]> {
   return grants.map((grant) => `  ${grant.padEnd(width)}  ${words.get(grant) ?? ''}`.trimEnd());
 }
 
-/** Returns the grants of a version, sorted. */
+/** Returns the grants of a version: events first, then permissions. */
 export function grantsOf({
   permissions,
   events,

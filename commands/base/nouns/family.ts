@@ -12,7 +12,7 @@ export const familyArgs = {
 
 export const memberArgs = { ...familyArgs, ...templateArg };
 
-/** The argument as the parameter of the path. */
+/** Turns the typed id into the path parameter of the route. */
 export const findFamily: Find = async (_session, familyId) => ({ familyId });
 
 export const familyCard = [

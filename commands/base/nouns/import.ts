@@ -21,7 +21,7 @@ interface ImportFlags extends CommonFlags {
   yes?: boolean;
 }
 
-/** An import, or a preview, with the report printed already. */
+/** Counts of an import or a preview, after the report was printed. */
 export interface Imported {
   changes: number;
   rejected: number;

@@ -1,4 +1,5 @@
-// The active members of a restored or copied store: who left since may still sign in there.
+// Lists the active members of a restored or copied store: people who were removed after the copy
+// may still sign in there.
 import type { RestoredMember } from '../../../src/access/members/queries.ts';
 
 interface Members {
@@ -6,7 +7,9 @@ interface Members {
   membersAsOf: string | null;
 }
 
-/** Returns the active members in the rows of a list, with the time of the list. */
+/**
+ * Reads the rows of a member list: the active members, and the time of the list (null if unknown).
+ */
 export function membersIn(listed: unknown[]): Members {
   const rows = listed as RestoredMember[];
   const at = rows[0]?.at ?? 0;
@@ -14,7 +17,7 @@ export function membersIn(listed: unknown[]): Members {
   return { members, membersAsOf: at === 0 ? null : new Date(at).toISOString() };
 }
 
-/** Returns lines for people; empty without members. */
+/** Returns a list of the active members for the terminal, to review; empty without members. */
 export function inWords({ members, membersAsOf }: Members): string {
   if (members.length === 0) return '';
   const lines = members.map(

@@ -1,4 +1,5 @@
-// A run for people: status, progress, pace, and bars for the outcome of contacts and messages.
+// Shows a campaign run to people: status, progress, pace, and bars for the outcome of contacts and
+// messages.
 import type { RunSummary } from '../../../src/campaigns/setup/run-schema.ts';
 
 const width = 30;
@@ -31,13 +32,18 @@ export function countLines(rows: readonly Line[]): string {
   return shown.join('\n');
 }
 
-/** Returns the time of the last step of an ended run, or now. */
+/**
+ * Returns the end of the measured time: the completion, now while the run runs, else the last
+ * change.
+ */
 function until({ status, completedAt, updatedAt }: RunSummary, now: number): number {
   if (completedAt !== null) return Date.parse(completedAt);
   return status === 'running' ? now : Date.parse(updatedAt);
 }
 
-/** Says how many messages were made per minute, and how long the rest takes at that pace. */
+/**
+ * Returns the messages per minute and the time for the rest at that pace; null before any message.
+ */
 async function paceLine(run: RunSummary, now: number): Promise<string | null> {
   const { status, startedAt, dispatchedCount, totalRecipients } = run;
   if (startedAt === null || dispatchedCount === 0) return null;

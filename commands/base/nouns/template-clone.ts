@@ -73,7 +73,10 @@ export function visibleAndHidden(files: TemplateFiles): [TemplateFiles, Template
   return [Object.fromEntries(visible), Object.fromEntries(hidden)];
 }
 
-/** Writes the files that differ from `before`, and deletes files that are no longer there. */
+/**
+ * Writes files that differ from `before`, and deletes files that only `before` has. Returns the
+ * paths of both.
+ */
 export async function writeFiles(
   folder: string,
   before: TemplateFiles,

@@ -1,5 +1,6 @@
-// The head of main of a template, and commits on top of it: in the store, or at a server by its
-// workspace. A workspace at a server shows main only without staged files, so that these refuse.
+// Reads the head of main of a template, and commits on top of it: in the store, or at a server
+// through the workspace of the template. A workspace with staged files hides main, so both
+// functions then refuse.
 import { randomUUID } from 'node:crypto';
 import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';
 import type { FilesOnCommit } from '../../../src/content/templates/workspace/incoming.ts';

@@ -38,7 +38,7 @@ export async function findTemplateWithId(session: Session, id: string): Promise<
   }
 }
 
-/** The argument as the parameter of the path. */
+/** Turns the typed id or slug into the path parameter of the route. */
 export const findTemplate: Find = templateId;
 
 /** Returns advice about a template as a single line: `body.html:3: text (code)`. */

@@ -3,8 +3,9 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Returns the folder of the program for a unit. For a folder below `releases` it is the link
- * `current` to it, so that an upgrade moves the link and the unit stays unchanged.
+ * Returns the folder of the program for a unit. For a folder in `releases`, returns the link
+ * `current` beside `releases` if it leads there: an upgrade then moves the link, and the unit stays
+ * unchanged.
  */
 export function lastingHome(home: string): string {
   const releases = dirname(home);

@@ -71,7 +71,7 @@ function inputOf(field: string, { args = {}, flags = {}, operation }: CommandWor
   return flag in flags ? `--${flag}` : null;
 }
 
-/** Names all arguments and flags that a body of the API lacks; null if it has a further fault. */
+/** Names all arguments and flags that a body of the API lacks; empty if it has a further fault. */
 function lackingInputs(error: unknown, command: CommandWords): string[] {
   if (!(error instanceof ValidationError)) return [];
   const inputs = Object.entries(error.fieldErrors ?? {}).map(([field, problems]) =>

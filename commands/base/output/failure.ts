@@ -1,5 +1,5 @@
 // The end of a command after an error: the exit code, and the message as text or as the flat error
-// object of the API. Only this file of the commands knows the error classes.
+// object of the API. Only this file maps error classes to exit codes.
 import {
   CapacityError,
   ConfigError,
@@ -22,7 +22,10 @@ export class DeclinedError extends Error {}
 /** The person stopped the command at the terminal. Exit code 130. */
 export class InterruptedError extends Error {}
 
-/** Turns an error of a check of a file into an unmet condition; returns other errors unchanged. */
+/**
+ * Turns the ValidationError of a failed check into an ExpectationError. Returns a different error
+ * unchanged.
+ */
 export function asUnmet(error: unknown): unknown {
   if (!(error instanceof ValidationError)) return error;
   return new ExpectationError(error.message, { cause: error });
@@ -53,7 +56,7 @@ function isOclifUsage(error: unknown): error is Error {
 }
 
 /**
- * Returns true if the store, or a file that the command writes, cannot be used now: a full
+ * Returns true if the store, or a file that the command writes, cannot be used now, as with a full
  * disk.
  */
 function isStoreTroubled(error: unknown): boolean {

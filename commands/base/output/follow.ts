@@ -1,5 +1,5 @@
-// Follows a message until sending it has ended (`messages send --wait`). Every commit to the store
-// wakes it, including the daemon's. Prints a line for each step of each recipient.
+// Follows a message until sending it has ended (`messages send --wait`). Every commit to the store,
+// including the daemon's, causes a new read. Describes each step of each recipient in a line.
 import { timeInWords } from '../../../src/outbound/explain/time-words.ts';
 import type { Delivery, Message } from '../../../src/outbound/messages/schema.ts';
 import type { Session } from '../asking.ts';
@@ -40,7 +40,7 @@ export function followMessage(
   });
 }
 
-/** Returns the server's reply to the last attempt; empty without a reply. */
+/** Returns the server's reply to the last attempt; without a reply, the error, or an empty text. */
 function saidWords({ attempts, errorMessage }: Delivery): string {
   const last = attempts.at(-1);
   if (!last) return errorMessage ?? '';

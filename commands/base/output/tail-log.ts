@@ -5,7 +5,7 @@ import type { Session } from '../asking.ts';
 import { given } from '../input/body.ts';
 import { keptAlive } from '../keep-alive.ts';
 
-/** Filters of the shown events, and the place where they begin. */
+/** Filters of the shown events, and the start: a time, or the last event seen. */
 interface Tailing {
   type?: string | undefined;
   subject?: string | undefined;
@@ -14,7 +14,10 @@ interface Tailing {
   lastEventId?: string | undefined;
 }
 
-/** Shows new items until the process ends. @throws ValidationError */
+/**
+ * Shows items from the start of `tailing`, then new items until the process ends.
+ * @throws ValidationError
+ */
 export async function tailLog(
   { local, server }: Session,
   tailing: Tailing,

@@ -58,7 +58,9 @@ function refuseMissing(flags: ProductionFlags): void {
 
 const isMode = (text: string) => modes.find((mode) => mode === text);
 
-/** Returns a name without its first label: `example.com` for the host `mail.example.com`. */
+/**
+ * Returns `example.com` for the host `mail.example.com`; undefined if a single label would be left.
+ */
 function domainBelow(hostname: string): string | undefined {
   const below = hostname.split('.').slice(1);
   return below.length > 1 ? below.join('.') : undefined;
@@ -108,7 +110,7 @@ export async function askForOwner(
 }
 
 /**
- * Returns the answers; asks for host name, mode and domain, in this order.
+ * Returns the answers; asks for host name, mode, relay host and domain, in this order.
  * @throws UsageError that names all missing flags without a terminal; ValidationError of the domain
  */
 export async function answersOf(

@@ -34,7 +34,7 @@ export type Step =
 export interface Machine {
   places: Places;
   isRoot(): boolean;
-  /** Returns the public name of the machine, if the system has a full name. */
+  /** Returns the full host name of the machine; empty if the system has none. */
   hostname(): string;
   findAccount(name: string): Owner | null;
   isPortTaken(host: string, port: number): Promise<boolean>;
@@ -80,7 +80,10 @@ export function stepInWords(step: Step): string {
   return `write ${path} (${mode}, root:${account})`;
 }
 
-/** Performs a step on files: changes the owner of a folder, or the group of a file. */
+/**
+ * Makes a folder for the account, or a file for the group of the account, or lets that group read a
+ * path.
+ */
 export function performOnFiles(step: Exclude<Step, { kind: 'run' }>, owner: Owner): void {
   const { path } = step;
   if (step.kind === 'folder') {

@@ -20,7 +20,8 @@ export interface Made {
 }
 
 /**
- * Creates all missing parts. Leaves a store of an earlier schema to the next daemon.
+ * Creates the store and the first content where they are missing. Leaves a store of an earlier
+ * schema to the next daemon.
  * @throws UnreachableError if the store cannot be opened
  */
 export async function makeStore(loaded: LoadedConfig): Promise<Made> {
@@ -29,7 +30,7 @@ export async function makeStore(loaded: LoadedConfig): Promise<Made> {
   return withService(loaded, async (app) => ({ ...made, ...(await makeContent(app)) }));
 }
 
-/** The link by which a first owner accepts. */
+/** Link by which a first owner accepts the invitation. */
 interface OwnerLink {
   email: string;
   url: string;
@@ -39,8 +40,8 @@ interface OwnerLink {
 export type MadeWithDomain = Made & { domain: Domain; owner: OwnerLink | null };
 
 /**
- * Creates all missing parts, the domain and the invitation of an owner, if they are missing, and
- * gives the files to the owner of `dataDir`.
+ * Creates the store, the domain and the invitation of an owner where they are missing. Gives the
+ * files to the owner of `dataDir`.
  * @throws UnreachableError if the store cannot be opened, or has an earlier schema
  */
 export async function makeStoreWithDomain(
@@ -122,7 +123,7 @@ async function addDomain(app: App, name: string): Promise<Domain> {
 
 /**
  * Invites an owner to the first organization, without a mail. Returns a link: it accepts the
- * invitation, or signs in if the address has a place already.
+ * invitation, or signs in if the address belongs to a member already.
  */
 async function inviteOwner(app: App, email: string): Promise<OwnerLink> {
   const [{ memberRoutes }, { makeLinkFor }, { operatorOf }, { organizationIdFrom }] =

@@ -1,4 +1,5 @@
-// The events of a server as they happen, and what a program on this machine gets of them.
+// Follows the events of a server, and builds the webhook posts that a program on this machine gets
+// of them.
 
 import type { LogItem } from '../../../src/history/events/schema.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
@@ -51,13 +52,13 @@ export async function* comingFrom(
   }
 }
 
-/** Returns the secret with which events of a server are signed: constant for a key. */
+/** Returns the secret with which events of a server are signed: the same for each use of a key. */
 export async function listenSecretOf({ url, key }: OpenServer): Promise<string> {
   const { secretFrom } = await import('../../../src/webhooks/posting/signature.ts');
   return secretFrom(`webhook listen ${url} ${key}`);
 }
 
-/** Returns the parts of a poster without a store, of the default configuration. */
+/** Returns the parts that webhook posts need, without a store, from the default configuration. */
 export async function posterParts({ url }: OpenServer): Promise<PosterParts & { close(): void }> {
   const [{ configSchema }, { createDns }, { systemRandom }] = await Promise.all([
     import('../../../src/core/config/schema.ts'),

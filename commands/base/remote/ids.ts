@@ -7,7 +7,7 @@ import { UsageError } from '../output/failure.ts';
 const mostFound = 3;
 const mostPages = 20;
 
-/** The list of each kind of ids, by prefix. Kinds that lie in other resources have none. */
+/** The list of each kind of ids, by prefix. Kinds whose lists need a parent have none. */
 const lists: Readonly<Record<string, string>> = {
   key: '/v1/api-keys',
   wep: '/v1/webhooks',
@@ -34,8 +34,8 @@ const lists: Readonly<Record<string, string>> = {
 type ReadList = (path: string, query: object) => Promise<Page<{ id: string }>>;
 
 /**
- * Returns ids with this ending, the newest first; the empty ending selects all. Reads the first
- * 2,000 items of the list.
+ * Returns up to 3 ids with this ending, the newest first; the empty ending selects all. Reads the
+ * first 2,000 items of the list.
  * @throws UsageError for a kind without a list
  */
 export async function idsInLists(read: ReadList, kind: IdKind, ending: string): Promise<string[]> {

@@ -23,10 +23,10 @@ type Methods = Record<string, Record<string, (...args: unknown[]) => Promise<unk
 
 const operationsFile = new URL('../../../client/operations.js', import.meta.url).href;
 
-/** Tries after the first: a person waits for the answer. */
+/** Retries of a failed request: few, because a person waits for the answer. */
 const retries = 2;
 
-/** Opens a session with a server. It connects with the first question. */
+/** Opens a session with a server. It connects with the first request. */
 export async function openServer({ url, key }: Server): Promise<Session> {
   const { operations } = (await import(operationsFile)) as { operations: readonly Operation[] };
   const client = new Svc({ url, key, retries });

@@ -18,10 +18,10 @@ export interface ServerFlags {
   org?: string | undefined;
 }
 
-/** A command, as the choice of the server concerns it. */
+/** Properties of a command that decide whether it asks a server. */
 interface Asking {
   id: string;
-  /** Whether the command asks only routes. */
+  /** Whether the command only calls routes of the API. */
   asksServer: boolean;
   /** Whether `--server` was typed. SVC_SERVER gives the same flag. */
   isTyped: boolean;
@@ -31,7 +31,7 @@ function nameOf(id: string): string {
   return `svc ${id.replaceAll(':', ' ')}`;
 }
 
-/** Returns the refusal of a command, or a part of it, that works only on the store beside it. */
+/** Returns the error for a command, or part of a command, that works only on a local store. */
 export function withoutRoute(what: string, url: string): UsageError {
   return new UsageError(
     `${what} has no route of the API, so it cannot ask ${url}. ` +
@@ -40,7 +40,7 @@ export function withoutRoute(what: string, url: string): UsageError {
 }
 
 /**
- * Returns the address of the server for this command; undefined for the store beside it.
+ * Returns the address of the server for this command; undefined to use the local store.
  * @throws UsageError for a command without a route, an address that is unsafe, and for `--org`
  */
 export async function serverFor(flags: ServerFlags, asking: Asking): Promise<string | undefined> {

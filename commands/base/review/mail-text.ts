@@ -45,7 +45,7 @@ interface Read {
   words: string;
 }
 
-/** @throws UsageError for an unknown field above the words. */
+/** @throws UsageError for an unknown field above the text. */
 function read(typed: string): Read {
   const lines = typed.replaceAll('\r\n', '\n').split('\n');
   const found: Read = { to: [], cc: [], bcc: [], subject: '', words: '' };

@@ -3,8 +3,8 @@
 // reviewer are reported.
 //
 //   answer    the proposal
-//   approve   goes, with the edits made so far; after a temporary refusal it stays open and is asked again
-//   edit      is shown with the edits, and asked about again
+//   approve   is sent with the edits; stays open after a temporary refusal, with a new question
+//   edit      is shown with the edits, before a new question
 //   reject    is refused, with a note
 //   skip      stays open
 //   quit      stays open, as all remaining proposals do
@@ -117,7 +117,7 @@ async function threadOf({ session }: Walk, { mailboxId, threadId }: ShownAction)
   }
 }
 
-/** Returns true if the proposal is still open; otherwise prints the name of the reviewer. */
+/** Returns true if the proposal is still open; otherwise prints the state and the reviewer. */
 function stillWaits({ session, reviewer }: Walk, action: ShownAction): boolean {
   const isOver = Date.parse(action.expiresAt ?? '') <= session.now();
   if (action.state === 'proposed' && !isOver) return true;

@@ -25,7 +25,10 @@ export const doors: readonly (readonly [method: 'GET' | 'POST', path: string, an
   ['POST', '/open/:token', open],
 ];
 
-/** Returns the door of a path, and the values in the path. HEAD is answered as GET. */
+/**
+ * Returns the door of a path, and the values in the path; null without a door. HEAD is answered as
+ * GET.
+ */
 export function doorOf(
   asked: string,
   path: string,

@@ -1,5 +1,6 @@
-// A form of a session that was over when it was sent. It lies with the ended session for ten
-// minutes, and is given back after a sign-in of the same person, key or operator in this browser.
+// Keeps a form that was sent after the end of the session. The form is stored with the ended
+// session for ten minutes, and given back after a sign-in of the same person, key or operator in
+// this browser.
 import type { FastifyRequest } from 'fastify';
 import { endedSession, keepInput } from '../../../src/access/sessions/kept-input.ts';
 import type { Answer } from '../answers.ts';
@@ -7,7 +8,7 @@ import { meantIn, organizationOfForm } from '../browser-request.ts';
 import { mostFormBytes, readFields, type Site } from '../site.ts';
 import { signInPage } from './sign-in.ts';
 
-/** Pages that ask for a proof of the session that is over. */
+/** Forms that are not kept: they have a meaning only in the session that has ended. */
 const proofPaths = ['/asks-again', '/sign-out', '/switch', '/seen', '/passkey-question'];
 
 /** Keeps the form of an ended session, and answers with the sign-in page. */
@@ -25,7 +26,7 @@ export async function keepOfEnded(
   const form = await readFields(site, request, mostFormBytes);
   const { _form, _kept, ...fields } = form ?? {};
   if (organizationOfForm(token, _form) !== ended) return signInPage(site, request);
-  // The button of a page that showed a kept form: the form waits still.
+  // The person sent a kept form again: the stored form still waits.
   if (_kept === '1') return signInPage(site, request, { status: 401, state: 'typed' });
   const search = new URLSearchParams(meantIn(request.query)).toString();
   const input = { organizationId: ended, path, search, fields, asks: '', strength: 'any' } as const;

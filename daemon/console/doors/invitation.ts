@@ -1,5 +1,5 @@
-// The page behind an invitation. Somebody new accepts by a button, and gets a session of that
-// organization alone. Who exists signs in as always, then accepts: the link opens nothing else.
+// The page behind an invitation. A new person accepts by a button, and gets a session of that
+// organization alone. A known person signs in first, then accepts: the link alone opens no account.
 import type { FastifyRequest } from 'fastify';
 import {
   acceptInvitation,
@@ -26,7 +26,7 @@ const ended = (site: Site): Answer =>
     'It was used, or replaced by a newer mail, or 7 days passed. Ask your organization for a new one.',
   );
 
-/** Returns the session of the browser; null without one of a person. */
+/** Returns the session of the browser if a person is signed in; null otherwise. */
 async function personSession(site: Site, request: FastifyRequest): Promise<Session | null> {
   const { app, authenticator, cookies } = site;
   const token = cookies.read(request, 'svc_console');

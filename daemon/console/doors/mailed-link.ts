@@ -25,7 +25,10 @@ import { type Door, plainAnswer, readFields, readOwnForm, type Site, sentence } 
 import { goesOn, signInPerson } from './begin.ts';
 import { signInPage, tooOld } from './sign-in.ts';
 
-/** Asks for a link. The answer follows from the typed text alone, before anything is looked up. */
+/**
+ * Requests a link by mail. The answer depends only on the typed text, so that it does not reveal
+ * whether the address has an account.
+ */
 export const askByMail: Door = async (site, request) => {
   const { app, cookies } = site;
   const form = await readOwnForm(site, request);
@@ -112,7 +115,7 @@ export const linkPage: Door = async (site, request, { token = '' }) => {
   return plainAnswer(site, 200, { title, body });
 };
 
-/** Draws who asked for a link, beside this browser. */
+/** Draws time, browser and network of the request for a link, compared with this browser. */
 function askerOf({ app }: Site, request: FastifyRequest, link: MailedLink): Part {
   const { browser, network, askedAt } = link;
   const isBrowser = browser === browserIn(request);

@@ -1,4 +1,4 @@
-// Signing in by a passkey: the question of the browser, and the browser's answer.
+// Signing in by a passkey: the options for the browser, and the browser's answer.
 import { signInOptions, verifySignIn } from '../../../src/access/passkeys/passkeys.ts';
 import { PasskeyRefusal } from '../../../src/access/passkeys/refusals.ts';
 import { countFailure } from '../../../src/access/sessions/failures.ts';
@@ -10,7 +10,7 @@ import { signInPage, tooOld } from './sign-in.ts';
 /** Most bytes of a posted answer: more than the largest answer of an authenticator. */
 const mostBytes = 32_768;
 
-/** Answers with the question for `navigator.credentials.get`. */
+/** Answers with the options for `navigator.credentials.get`. */
 export const askForPasskey: Door = async (site, request) => {
   const form = await readOwnForm(site, request, mostBytes);
   const browser = site.cookies.read(request, 'svc_console_form');

@@ -69,7 +69,9 @@ async function refused(
   return failed(site, request, refusals[reason]);
 }
 
-/** Returns the address of the return. On this machine it has the host that the visitor named. */
+/**
+ * Returns the callback URL. Without `http.publicUrl`, on this machine, it has the requested host.
+ */
 function callbackUrlOf({ app }: Site, { headers }: FastifyRequest): string {
   const { publicUrl } = app.config.http;
   const own = `http://${headers.host}`;
@@ -78,7 +80,7 @@ function callbackUrlOf({ app }: Site, { headers }: FastifyRequest): string {
   return new URL(`${root}/oidc/callback`, base).href;
 }
 
-/** Leads to the provider. */
+/** Answers with a page that leads to the provider. */
 export const toProvider: Door = async (site, request) => {
   const { app, cookies } = site;
   const { next, ...asked } = request.query as Form;
@@ -104,8 +106,8 @@ export const toProvider: Door = async (site, request) => {
 };
 
 /**
- * Returns the purpose of a way to the provider; null for a proof without a session of a person, and
- * for a binding without a fresh proof.
+ * Returns the purpose of a visit to the provider; null for a proof without a session of a person,
+ * and for a binding without a fresh proof.
  */
 async function purposeOf(
   { app, cookies }: Site,
@@ -124,7 +126,7 @@ async function purposeOf(
   return wish === 'proof' || isFresh ? { purpose: wish, sessionHash, personId } : null;
 }
 
-/** Ends the return from the provider. */
+/** Answers the return from the provider, and deletes the flow cookie. */
 export const fromProvider: Door = async (site, request) => {
   const { app, cookies } = site;
   const query = request.url.split('?')[1] ?? '';
@@ -167,7 +169,7 @@ async function answered(
   });
 }
 
-/** Binds or proves the person of an open session. */
+/** Binds the provider's account to the person of an open session, or proves the person by it. */
 async function ofSession(
   site: Site,
   request: FastifyRequest,

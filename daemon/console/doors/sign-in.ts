@@ -38,7 +38,7 @@ const states = {
   out: ['You are signed out.', 'Close the browser too if others use it.'],
 } as const;
 
-/** Shows the sign-in page. A browser with a session gets the requested page at once. */
+/** Shows the sign-in page. With `next`, a browser with a session is redirected to that page. */
 export const signIn: Door = async (site, request) => {
   const { app, authenticator, cookies, workload } = site;
   const { next } = request.query as Form;

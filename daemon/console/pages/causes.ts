@@ -96,10 +96,10 @@ export const causeLabel = (code: string | null) => known(code).label;
 export const causeOf = (code: string | null, address: string) =>
   known(code).means.replace('{domain}', domainOf(address));
 
-/** Codes of refusals that, for a time, mean no more than "later". */
+/** Codes whose temporary refusals mean no more than "later". */
 const vague: ReadonlySet<string | null> = new Set(['policy', 'unknown', null]);
 
-/** Returns why a server put mail off, for the middle of a sentence. */
+/** Returns the reason of a deferral, for the middle of a sentence. */
 export const delayOf = (code: string | null, address: string) =>
   vague.has(code) ? `${domainOf(address)} asks to try again later` : causeOf(code, address);
 
@@ -122,6 +122,8 @@ export const blockLabel = (reason: string) => (isReason(reason) ? blocked[reason
 /** Returns the reason of a block for the middle of a sentence; null for an unknown reason. */
 export const blockBecause = (reason: unknown) => (isReason(reason) ? blocked[reason][1] : null);
 
-/** Tells whether the recipient asked for the block, so that it is lifted only at that wish. */
+/**
+ * Tells whether the recipient asked for the block, so that only the recipient may have it lifted.
+ */
 export const isRecipientsWish = (reason: unknown) =>
   reason === 'complaint' || reason === 'unsubscribe';

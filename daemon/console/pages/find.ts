@@ -36,7 +36,7 @@ const actions: readonly { path: string; page: string; label: string; icon: IconN
 ];
 
 const mostNamed = 6;
-/** Characters that the search takes. */
+/** Most characters of a search; the rest is cut off. */
 const longest = 200;
 
 function has(label: string, q: string): boolean {
@@ -117,7 +117,7 @@ function sectionsOf({ people, messages, threads, campaigns, templates }: Found):
   ];
 }
 
-/** Draws why mail reaches an address, or does not. */
+/** Draws whether an address is blocked, and the last mail to it. */
 function answer({ email, blocks, messages }: FoundAddress): Part {
   const all = blocks.find(({ unsubscribeGroupId }) => unsubscribeGroupId === null);
   const [last] = messages;

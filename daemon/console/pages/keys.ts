@@ -46,13 +46,13 @@ function once({ id, key, name }: ApiKey): Done {
   };
 }
 
-/** Returns what a key may do, in words; the role of the API stands on hover. */
+/** Draws the word for a role. The name of the role in the API is the tooltip. */
 function roleWord(name: string): Part {
   const known = Object.entries(roleCards).find(([role]) => role === name);
   return known ? html`<span title=${name}>${known[1][0]}</span>` : 'Single permissions';
 }
 
-/** Returns the permissions that are ticked in a form. */
+/** Returns the permissions that are ticked in a form; null without any. */
 function permissionsIn(given: Form): PermissionMap | null {
   const map: Record<string, string[]> = {};
   for (const permission of everyPermission()) {

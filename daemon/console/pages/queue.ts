@@ -51,7 +51,7 @@ function figures({ counts, countedUpTo, ...snapshot }: QueueSnapshot): Part {
   ]);
 }
 
-/** Draws the receivers that mail leaves for at this moment. */
+/** Draws the lanes in use: for each receiver, waiting mail and limits. */
 function receivers(asked: Asked, lanes: readonly LaneView[]): Part {
   if (lanes.length === 0) return null;
   return card(
@@ -89,7 +89,7 @@ function receivers(asked: Asked, lanes: readonly LaneView[]): Part {
   );
 }
 
-/** Returns why an entry waits, in words. */
+/** Returns the reason of a wait in words; null without a known reason. */
 function reasonOf({ waitReason, errorCode, recipient, ...entry }: QueueEntry): string | null {
   if (entry.holdId !== null) return 'on hold';
   if (waitReason === 'retry') return delayOf(errorCode, recipient);
@@ -102,7 +102,7 @@ function reasonPart(entry: QueueEntry): Part {
   return html`${state(entry.state)}${reason && html`<br />${reason}`}${lastWords && html`<br /><small>“${lastWords}”</small>`}`;
 }
 
-/** Returns the name of the organization; another organization is not named to a session. */
+/** Returns the name of the caller's organization. A different organization stays unnamed. */
 function organizationOf({ session, caller }: Asked, id: string | null): string {
   return id === caller.organizationId ? session.organization.name : 'another organization';
 }

@@ -40,7 +40,7 @@ interface Period {
 
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** Returns the asked days, by default the last 30, and as many days before. */
+/** Returns the chosen days, by default the last 30, and as many days before. */
 function periodsOf({ query, now, timezone }: Asked): { period: Period; before: Period } {
   const today = dayIn(timezone, now);
   const endDate = query['endDate'] || today;
@@ -65,7 +65,7 @@ function points(now: number, before: number, isBad = false): Change | undefined 
   return { by: `${by < 0 ? '−' : '+'}${Math.abs(by).toFixed(1)} points`, tone };
 }
 
-/** Tells whether mail left; else rates have no base. */
+/** Tells whether any mail was delivered or bounced: without it, rates have no base. */
 const isTried = ({
   deliveryRate,
   bounceRate,

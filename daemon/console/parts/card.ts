@@ -2,7 +2,7 @@
 import { html, type Part } from '../html.ts';
 
 interface CardOptions {
-  /** Stands right of the title, such as a link to all. */
+  /** Part to the right of the title, such as a link to the whole list. */
   more?: Part;
   id?: string;
 }
@@ -16,13 +16,13 @@ export function card(title: string, body: Part, { more, id }: CardOptions = {}):
   </section>`;
 }
 
-/** Draws a part that is folded: its title, and what it says in a line beside it. */
+/** Draws a folded part: the title with a short text beside it, and below it the body. */
 export function folded(title: string, body: Part, soft: Part = null): Part {
   return html`<details class="fold"><summary><b>${title}</b>${soft && html` <small>${soft}</small>`}</summary>
     <div class="in">${body}</div></details>`;
 }
 
-/** Draws a card of its own that is folded, unless it came back with a problem. */
+/** Draws a separate card that is folded unless `isOpen`, such as after a refusal. */
 export function foldedCard(title: string, body: Part, soft: Part, isOpen = false): Part {
   return html`<section class="card folds" aria-label=${title}><details open=${isOpen}><summary><b>${title}</b> <small>${soft}</small></summary>
     <div class="in">${body}</div></details></section>`;

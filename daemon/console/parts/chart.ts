@@ -9,7 +9,7 @@ export interface ChartColumn {
   /** The time below the axis, such as "Mon 23". */
   shortLabel: string;
   value: number;
-  /** A bad part on top of the value. */
+  /** Number of failures, drawn on top of the value. */
   bad?: number;
   /** The value of the period before, or the limit of this column. */
   before?: number;
@@ -52,7 +52,7 @@ function valuesOf({ value, bad, before }: ChartColumn, { words }: ColumnChart): 
   ];
 }
 
-/** Draws columns over time. Those with a path lead to it. */
+/** Draws columns over time. A column with a path is a link. */
 export function columnChart(chart: ColumnChart): Part {
   const { title, columns, limit = 0, words } = chart;
   const most = Math.max(limit, ...columns.map((one) => Math.max(sumOf(one), one.before ?? 0)));
@@ -103,7 +103,7 @@ function asTable(chart: ColumnChart): Part {
 
 export interface Bar {
   label: string;
-  /** Said behind the label, such as an example. */
+  /** Text behind the label, such as an example. */
   soft?: string;
   value: string | number;
   /** Length of the bar, from 0 to 1. */

@@ -1,5 +1,5 @@
-// The question before an action destroys: opens without a script, and says which data goes. Where
-// nothing brings the data back, the person types the name.
+// The question before a destructive action. It opens without a script, and says which data goes.
+// Where nothing brings the data back, the person types the name.
 import { Refusal } from '../api.ts';
 import { html, type Part } from '../html.ts';
 import type { Asked, Form } from '../page.ts';

@@ -2,7 +2,7 @@
 import { html, type Part } from '../html.ts';
 import { icon } from './icon.ts';
 
-/** Draws a value with a button that copies it. `shown` is drawn in its place. */
+/** Draws a value with a button that copies it. `shown` is drawn instead of the value. */
 export function copy(value: string, shown: Part = value): Part {
   return html`<span class="copy"><code>${shown}</code>
     <button type="button" class="btn plain js" data-copy=${value} aria-label="Copy">${icon('copy')}</button></span>`;

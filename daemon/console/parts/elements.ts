@@ -27,7 +27,10 @@ export function elementsIn(part: Part, found: Element[] = []): Element[] {
   return found;
 }
 
-/** Returns a part with changed elements; after a null of `change`, elements within are changed. */
+/**
+ * Returns a part in which `change` replaces elements. If `change` returns null, the element stays,
+ * and the elements within it are changed.
+ */
 export function mapped(part: Part, change: (element: Element) => Part): Part {
   if (Array.isArray(part)) return part.map((one) => mapped(one, change));
   if (!isElement(part)) return part;
@@ -47,7 +50,10 @@ export interface Posted {
   isExact: boolean;
 }
 
-/** Tells whether a form posts these values. */
+/**
+ * Tells whether a form posts this action, with equal hidden fields if `isExact`. For a null action,
+ * tells whether it is a GET form.
+ */
 export function isFormOf(form: Element, { action, given, isExact }: Posted): boolean {
   if (form.type !== 'form') return false;
   if (action === null) return propsOf(form)['method'] === 'get';

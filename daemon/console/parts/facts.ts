@@ -20,7 +20,9 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 const id = /^[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,26}$/;
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
-/** Returns a value in readable form: times, lists and states are drawn as separate parts. */
+/**
+ * Draws a value in readable form: a dash without a value, yes or no, numbers, times, ids, lists.
+ */
 export function inWords(value: unknown): Part {
   if (isEmpty(value)) return html`<span class="soft">–</span>`;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

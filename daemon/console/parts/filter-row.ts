@@ -9,11 +9,11 @@ import { icon } from './icon.ts';
 export interface Chip {
   name: string;
   label: string;
-  /** Kind of its field; a chip with options is a choice. */
+  /** Input type of the field; a chip with options is a choice. */
   type?: string;
   options?: readonly Option[];
   value: string | undefined;
-  /** Stands only while it is set: pages link to it, and nobody types it. */
+  /** Whether the filter is offered only while it is set: only links of pages set it. */
   isLinked?: boolean;
 }
 
@@ -61,7 +61,7 @@ function more(chips: readonly Chip[]): Part {
     </div>`;
 }
 
-/** Draws filters of a list that all stand open. */
+/** Draws filters of a list that are always visible. */
 export function filters(fields: Part): Part {
   return html`<form method="get" class="filters open" role="search">${fields}<button class="btn">Filter</button></form>`;
 }

@@ -117,7 +117,9 @@ export function field(input: Input): Part {
   </label>`;
 }
 
-/** A value of a choice; with its word where neither the value nor its state is what people say. */
+/**
+ * A value of a choice. It needs a word if neither the value nor the word of the state suits people.
+ */
 export type Option = string | readonly [value: string, word: string];
 
 /** Returns a value with the word that people read: states have the words of their pills. */
@@ -133,7 +135,9 @@ interface Choice {
   value?: string | undefined;
   /** Text of the empty choice. */
   empty?: string;
-  /** Stands in a table, whose head is the label; sends the form once it changes. */
+  /**
+   * Whether the choice is in a table: the column head is the label, and a change sends the form.
+   */
   isInTable?: boolean;
 }
 
@@ -162,8 +166,8 @@ export function jsonIn(text = '', label: string): object | null {
 }
 
 /**
- * Returns a typed text, or undefined if only line ends differ: browsers change them. An unchanged
- * text leaves the HTML beside it as it is.
+ * Returns a typed text; undefined if it differs only in line ends, which browsers change, or in
+ * space at the end. The HTML beside an unchanged text then stays as it is.
  */
 export function changedText(before: string | null, typed: string): string | undefined {
   const plain = (text: string) => text.replace(/\r\n?/g, '\n').trimEnd();

@@ -1,5 +1,6 @@
-// Two people who change the same thing: a form carries hashes of the stored values that it was
-// drawn with. If a stored value changed since, the form is refused once, with the value of now.
+// Detects that two people change the same values. A form carries hashes of the stored values that
+// it was drawn with. If a stored value has changed since, the form is refused once, with the
+// present value.
 import { createHash } from 'node:crypto';
 import { Refusal } from '../api.ts';
 import { html, type Part } from '../html.ts';
@@ -33,7 +34,7 @@ function valueIn(node: Element): string | null {
   return String(value ?? '');
 }
 
-/** Returns the fields of a form by their names. Boxes of a name count together. */
+/** Returns the fields of a form by their names. Values of boxes with the same name are joined. */
 function fieldsIn(part: Part): Map<string, Drawn> {
   const found = new Map<string, Drawn>();
   const all = elementsIn(part);
@@ -79,14 +80,14 @@ function hashesIn(text: string): Record<string, unknown> {
   }
 }
 
-/** Stored values that a form was drawn with, and the refusal of the form. */
+/** Value hashes for the next drawing of a form, and the refusal; null if no value changed. */
 export interface Checked {
   seen: NonNullable<Asked['seen']>;
   refusal: Refusal | null;
 }
 
 /**
- * Compares the stored values that a form was drawn with to the values of now. A field that both
+ * Compares the stored values that a form was drawn with with the present values. A field that both
  * people changed to the same value does not count. Returns null for a form without such values.
  */
 export async function checkSeen(asked: Asked, given: Form): Promise<Checked | null> {

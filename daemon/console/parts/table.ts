@@ -13,11 +13,11 @@ export interface List<Item> {
 interface NamedColumn<Item> {
   head: string;
   cell(item: Item): Part;
-  /** Stands at the right edge of its column. */
+  /** Whether the cell is aligned to the right. */
   isNumber?: boolean;
-  /** Needs no label on a phone, such as a state. */
+  /** Whether the cell needs no label on a phone, such as a state. */
   isPlain?: boolean;
-  /** Takes a whole line on a phone; the first column does. */
+  /** Whether the cell takes a whole line on a phone; true for the first column by default. */
   isWide?: boolean;
 }
 
@@ -44,7 +44,7 @@ interface Grouped<Item> {
   groupOf?(item: Item): string;
 }
 
-/** Draws a list as a table. `empty` stands in its place if no item is there. */
+/** Draws a list as a table. `empty` is drawn for a list without items. */
 export function table<Item>(
   asked: Asked,
   list: List<Item>,

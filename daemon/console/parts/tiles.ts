@@ -17,7 +17,7 @@ export interface Tile {
 }
 
 const [wide, tall] = [100, 28];
-/** Part of the meter's length where the limit stands. */
+/** Position of the limit on the meter, in percent of the length. */
 const limitAt = 83.3;
 
 /** Draws figures in a row. */

@@ -17,7 +17,7 @@ const months = [
   'November',
   'December',
 ];
-/** A day of another year than today's begins with it. */
+/** Returns the year of a day, which is shown only for days of a different year. */
 const yearOf = (day: string) => day.slice(0, 4);
 const noValue = '–';
 
@@ -41,7 +41,10 @@ export function timeWords({ timezone, now }: Clock, at: string): string {
   return `${dayInWords(day, dayIn(timezone, now))}, ${minute}`;
 }
 
-/** Draws an instant in the time zone of the organization; exact and with its zone on hover. */
+/**
+ * Draws an instant in the time zone of the organization; the tooltip has the exact time and the
+ * zone.
+ */
 export function time(at: string): Part {
   return withClock((clock) => {
     const { timezone } = clock;
@@ -52,7 +55,7 @@ export function time(at: string): Part {
   });
 }
 
-/** Draws the time of day of an instant, for a place below its day. */
+/** Draws the time of day of an instant, for lists that are grouped by day. */
 export function timeOfDay(at: string): Part {
   return withClock((clock) => {
     const hour = wallTimeIn(clock.timezone, Date.parse(at)).slice(11);
@@ -60,7 +63,7 @@ export function timeOfDay(at: string): Part {
   });
 }
 
-/** Returns a part as a share of its whole, at most 1; null for a part of nothing. */
+/** Returns a part as a share of its whole, at most 1; null if the whole is 0. */
 export function share(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.min(1, part / whole);
 }
@@ -82,8 +85,8 @@ export interface Change {
 }
 
 /**
- * Returns the change of a count against the period before, in percent; undefined where nothing was
- * before.
+ * Returns the change of a count against the period before, in percent; undefined if that count was
+ * 0.
  */
 export function change(now: number, before: number): Change | undefined {
   if (before === 0) return undefined;

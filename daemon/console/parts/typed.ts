@@ -8,7 +8,7 @@ interface Refused extends Posted {
   faults: Refusal['fields'];
 }
 
-/** Returns the fault of a field, by any part of a path of the API. */
+/** Returns the first fault whose dotted path contains the name of a field. */
 function faultIn(faults: Refused['faults'], name: string): string | undefined {
   return Object.entries(faults).find(([path]) => path.split('.').includes(name))?.[1][0];
 }

@@ -1,5 +1,5 @@
 // My account: the person's name and address, the organizations, ways to sign in, and sessions. All
-// of it belongs to the person, but for the name, which is of the place in an organization.
+// of it belongs to the person, except the name, which belongs to the membership in an organization.
 import { leaveOrganization } from '../../../src/access/members/members.ts';
 import { renameSelf } from '../../../src/access/members/own-name.ts';
 import { placesOf } from '../../../src/access/members/persons.ts';

@@ -1,5 +1,5 @@
-// What follows an action: the redirect with its toast, and the page of a secret that is shown for
-// ten minutes.
+// The redirect after an action with a toast, and the page of a secret that is shown for ten
+// minutes.
 import { findSecret, keepSecret, keepToast } from '../../../src/access/sessions/after-action.ts';
 import { withQuery } from '../api.ts';
 import { root } from '../browser-request.ts';

@@ -118,7 +118,7 @@ async function show(asked: Asked): Promise<View> {
   return { title: `Before you ${asks}: is it still you?`, body };
 }
 
-/** Draws the form of a session that was over when it was sent. */
+/** Draws a form that was sent after the end of the session. */
 function showEnded(asked: Asked, kept: Waiting): View {
   const drop = button(asked, { action: 'drop', label: 'Throw it away' });
   const body = together(

@@ -90,7 +90,7 @@ async function show(asked: Asked): Promise<View> {
   return { title: 'Add a passkey', body };
 }
 
-/** Returns the question for the browser: for a new passkey, or for a proof. */
+/** Returns the WebAuthn options for the browser: for a new passkey, or for a proof. */
 export async function passkeyQuestion(asked: Asked, { purpose }: Form): Promise<object> {
   const { app, session } = asked;
   const { personId } = personOf(asked);
@@ -107,7 +107,7 @@ export const passkeyActions: Readonly<Record<string, Action>> = {
     needs: null,
     asks: 'add a passkey',
     async run(asked) {
-      // Refuses before the browser asks for a finger.
+      // Refuses before the browser asks the person for a fingerprint or a PIN.
       await passkeyQuestion(asked, { purpose: 'add' });
       return addingPath;
     },

@@ -13,7 +13,7 @@ export function referredName({ $ref }: JsonSchema): string | undefined {
   return typeof $ref === 'string' ? $ref.split('/').at(-1) : undefined;
 }
 
-/** Draws a table of fields; a schema without fields has a single row. */
+/** Draws a table of fields; for a schema without fields, a paragraph with the type. */
 export function drawFields(schema: JsonSchema, linkOf: SchemaLink): string {
   const rows = fieldRows(schema, '', linkOf);
   return rows.length === 0

@@ -83,7 +83,7 @@ const streamPaths: readonly StreamPath[] = [
   },
 ];
 
-/** Mounts the streams, which share their places; open streams end when the server closes. */
+/** Mounts the streams, at most 100 open at once. Open streams end when the server closes. */
 export function mountEventStreams(server: FastifyInstance, dispatcher: Dispatcher): void {
   const open = new Set<AbortController>();
   const pool = new SharedPool(mostStreams);

@@ -1,4 +1,4 @@
-// The mail of a campaign in the editor: as a run of now would send it, with the values of a chosen
+// The mail of a campaign in the editor: as a run would send it now, with the values of a chosen
 // person.
 import { campaignRoutes } from '../../../../src/campaigns/setup/routes.ts';
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
@@ -63,7 +63,7 @@ export function previewChoice({ path, query }: Asked): Part {
     ${['look', 'at'].map((name) => query[name] && html`<input type="hidden" name=${name} value=${query[name]} />`)}</form>`;
 }
 
-/** Draws the head of a mail, all that leaves with it, and the mail in the chosen look. */
+/** Draws the head of a mail, the mail in the chosen look, and the attached files. */
 function picture(asked: Asked, mail: Mail): Part {
   const { params, query } = asked;
   const { from, replyTo, subject, preheader, html: source, text, notes, attachments } = mail;

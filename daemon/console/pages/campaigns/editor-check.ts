@@ -1,4 +1,4 @@
-// The third part of the editor: what a mail lacks, what refuses it, and what is right about it.
+// The third part of the editor: reasons for which a run is refused, advice, and passed checks.
 import type { Estimate } from '../../../../src/campaigns/setup/run-schema.ts';
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
 import { counted } from '../../parts/times.ts';
@@ -26,7 +26,7 @@ function warningOf({ code, message }: Warning): Check {
   return { tone: refusing.has(code) ? 'bad' : 'warn', sentence, more: '' };
 }
 
-/** Returns the targets of the links of a mail. */
+/** Returns the http and https targets of the links in HTML. */
 export function linksOf(source: string | null): string[] {
   const tags = (source ?? '').match(/<a\s[^<>]*/gi) ?? [];
   const targets = tags.map((tag) => /\shref\s*=\s*["']([^"']+)["']/i.exec(tag)?.[1] ?? '');

@@ -162,7 +162,9 @@ export function audienceOf(given: Form, before?: Campaign) {
   };
 }
 
-/** Returns the list in the form; undefined for mail that everybody must get. */
+/**
+ * Returns the id of the unsubscribe group in the form; undefined for mail that everybody must get.
+ */
 export function listOf({ unsubscribeGroupId }: Form): string | undefined {
   const list = unsubscribeGroupId?.trim();
   return list === everybody ? undefined : list || undefined;

@@ -15,7 +15,7 @@ import { link } from '../../parts/link.ts';
 import { counted, timeWords } from '../../parts/times.ts';
 import { isRefused } from './editor-check.ts';
 
-/** Why people are left out, after their number. */
+/** Reasons for which people are left out, as text after the number. */
 const leftOut: Readonly<Record<SkipReason, string>> = {
   excluded: 'have a tag that is left out',
   archived: 'are archived',
@@ -33,10 +33,10 @@ const limits = {
   warming: 'The warming of the domain slows it.',
 } as const;
 
-/** Returns a number of people in words. */
+/** Formats a number of people: "1 person", "1,234 people". */
 const peopleIn = (count: number) => `${counted(count)} ${count === 1 ? 'person' : 'people'}`;
 
-/** Returns how many people get a mail. */
+/** Returns the number of recipients as text: "386 people" or "Nobody gets it". */
 export const peopleLine = (dispatch: number) =>
   dispatch === 0 ? 'Nobody gets it' : peopleIn(dispatch);
 

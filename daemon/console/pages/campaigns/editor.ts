@@ -46,11 +46,11 @@ import {
 } from './editor-send.ts';
 
 const mostOffered = 100;
-/** Most tags to choose from: those of most contacts. */
+/** Most tags that the form offers: the tags with most contacts. */
 const mostTags = 24;
 const ownPath = ({ params }: Asked) => `/campaigns/${params['id']}`;
 
-/** Asks for the offers of the fields; none where the caller may not read. */
+/** Reads the choices of the fields; empty lists where the caller may not read. */
 async function offersFor({ ask, may }: Asked): Promise<Offers> {
   const query = { limit: mostOffered };
   const none = { items: [] };

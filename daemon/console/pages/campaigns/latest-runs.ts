@@ -32,7 +32,7 @@ export async function latestRuns(asked: Pick<Asked, 'ask'>, limit: number): Prom
   return withRuns(asked, items);
 }
 
-/** Returns a part of the delivered mail in percent; a dash without any. */
+/** Returns a part of the delivered mail in percent; a dash without delivered mail. */
 export function ofDelivered(part: number, delivered: number): string {
   const found = share(part, delivered);
   return found === null ? '–' : `${Math.round(found * 100)} %`;

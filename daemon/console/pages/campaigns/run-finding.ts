@@ -19,7 +19,7 @@ export interface Finding {
 
 /** Most bounces that the finding groups by cause, domain and import. */
 const mostSeen = 15;
-/** Bounces from which on a finding is worth a sentence. */
+/** Fewest bounces for a finding. */
 const fewest = 3;
 const mostPart = 0.6;
 
@@ -41,7 +41,7 @@ function partOf(part: number, seen: number, total: number): string {
 
 /**
  * Returns the finding on the bounces of a run. `total` is the number of all bounces, of which the
- * given ones are the first. Null for a few bounces.
+ * given ones are the first. Null for fewer than 3 bounces, or without a frequent domain or cause.
  */
 export function findingOn(bounces: readonly Bounce[], total: number): Finding | null {
   const seen = bounces.length;

@@ -84,7 +84,10 @@ function detail({ may }: Asked, { reason, messageId, clickedAt, openedAt }: RunR
   return reason === null ? '' : (reasons[reason] ?? reason);
 }
 
-/** Draws the people of a run. `firstMessage` of the answer is a mail of the run. */
+/**
+ * Draws the people of a run. `firstMessage` is the id of a mail on this page of people; null
+ * without mail.
+ */
 export async function peopleCard(asked: Asked, run: RunSummary) {
   const { query, path } = asked;
   const { found, contacts } = await pageOf(asked, mostShown, query['cursor']);
@@ -127,7 +130,7 @@ export async function peopleCard(asked: Asked, run: RunSummary) {
   };
 }
 
-/** Returns the first people of a run as CSV. */
+/** Returns the first 1,000 people of a run, or a few more, as CSV. */
 async function exported(asked: Asked): Promise<Download> {
   const lines = [csvRow(['name', 'email', 'outcome', 'reason', 'status', 'openedAt', 'clickedAt'])];
   let cursor: string | undefined;

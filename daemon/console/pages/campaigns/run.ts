@@ -25,7 +25,7 @@ import { resultCards } from './run-results.ts';
 const isKnown = ({ status }: RunSummary) => runStatuses.includes(status);
 const stopped = new Set(['paused', 'held']);
 
-/** Draws what one can do about the run. */
+/** Draws the buttons for the status of the run: cancel, pause, or run again for failures. */
 function moves(asked: Asked, run: RunSummary, hasQueued: boolean): Part {
   const { status, failedCount, stats } = run;
   if (!asked.may('campaigns:run')) return null;
@@ -68,7 +68,7 @@ async function hasQueuedMail({ ask, params }: Asked, { status }: RunSummary): Pr
 
 const minuteMs = 60_000;
 
-/** Returns the number of mails made per minute, and the remaining time at that pace. */
+/** Returns a sentence with the mails per minute and the remaining time; empty before any mail. */
 function pace(run: RunSummary, checked: number, now: number): string {
   const { status, startedAt, completedAt, updatedAt, dispatchedCount, totalRecipients } = run;
   if (startedAt === null || dispatchedCount === 0) return '';
@@ -83,7 +83,7 @@ function pace(run: RunSummary, checked: number, now: number): string {
 interface Stage {
   label: string;
   value: number;
-  /** Stage of which the value is a part. */
+  /** Value of the stage of which `value` is a share. */
   whole: number;
   /** The same share in the run before; null without such a run. */
   before: number | null;
@@ -92,8 +92,8 @@ interface Stage {
 }
 
 /**
- * Returns counts of which each holds the next: a bounced message was tried, a clicked message was
- * opened, and an opened message was delivered.
+ * Returns counts in which each stage includes the next: a bounced message was tried, a clicked
+ * message was opened, and an opened message was delivered.
  */
 function wholesOf(stats: RunSummary['stats']) {
   const opened = Math.max(stats.opened, stats.clicked);
@@ -176,7 +176,7 @@ async function runBefore(asked: Asked, { startedAt }: RunSummary) {
   return latestBefore(named, startedAt) ?? null;
 }
 
-/** Draws the mail of the run as one of its people got it. */
+/** Draws a mail of the run as the recipient got it; nothing if the caller may not read messages. */
 async function mailOf(asked: Asked, messageId: string | null): Promise<Part> {
   const input = { params: { id: messageId }, query: { includeStorageUrls: true } };
   const found = await orNone(messageId !== null && asked.may('messages:read'), () =>
@@ -189,7 +189,10 @@ function findingPart(sentence: string, more: Part, tone: 'warn' | 'info'): Part 
   return html`<aside class=${`find-out ${tone}`} aria-label="Finding">${icon(tone === 'warn' ? 'warning' : 'approve', tone)}<p><b>${sentence}</b> ${more}</p></aside>`;
 }
 
-/** Draws the finding: where bounces are, else how the run stands. */
+/**
+ * Draws the finding on bounces, and the state of the run. Leaves out the state of a completed run
+ * beside a finding.
+ */
 async function finding(asked: Asked, run: Run): Promise<Part> {
   const found = findingOn(await bouncesOf(asked, run), run.stats.bounced);
   const because = isKnown(run) ? standingOf(run, asked.now).because : '';

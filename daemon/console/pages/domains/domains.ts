@@ -25,7 +25,7 @@ import { warmingActions, warmingPart } from './domain-warming.ts';
 const pathOf = ({ params }: Asked) => `/v1/email/domains/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/console/domains/${params['id']}`;
 
-/** Returns how many records are still to publish, as a pill. */
+/** Draws the number of records still to publish; the status of the domain if none is left. */
 function todoOf({ status, dnsRecords }: Domain): Part {
   const { left, all } = countTodo(dnsRecords);
   if (left === 0) return state(status);
@@ -88,7 +88,7 @@ function records(asked: Asked, { id, domain, dnsRecords }: Domain): Part {
   );
 }
 
-/** Draws the link for a colleague who keeps the DNS. */
+/** Draws the state of the link for a colleague in charge of the DNS, with buttons. */
 function linkPart(asked: Asked, found: DomainLink | null): Part {
   if (!asked.may('domains:write')) return null;
   const make = (label: string) => button(asked, { action: 'makeLink', label });
@@ -102,7 +102,7 @@ function linkPart(asked: Asked, found: DomainLink | null): Part {
   );
 }
 
-/** Says what the domain may do now, and what it waits for. */
+/** Draws sentences: whether the domain can send, which records it needs, the last check. */
 function standing({ status, dnsRecords, lastCheckedAt, sendingStatus, holdReason }: Domain): Part {
   const isMissing = dnsRecords.some((one) => one.required && one.status !== 'valid');
   const can =

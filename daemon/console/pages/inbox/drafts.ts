@@ -142,7 +142,10 @@ async function draft(asked: Asked): Promise<View> {
   return { title: subject || 'Draft', body, request };
 }
 
-/** Saves what was typed. A send that is refused leaves an unchanged draft as it was. */
+/**
+ * Saves the typed values if they differ from the draft. So a refused send leaves an unchanged draft
+ * as it was.
+ */
 async function save({ ask, params }: Asked, given: Form): Promise<ShownDraft> {
   const expectedUpdatedAt = given['updatedAt'] || undefined;
   const kept = await ask(answeringRoutes.getDraft, { params });

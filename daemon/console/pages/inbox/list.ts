@@ -1,4 +1,5 @@
-// The list of a mailbox: its views, the search, and the threads. It stands beside each thread.
+// The list of a mailbox: its views, the search, and the threads. The page of a thread shows the
+// list too.
 import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
 import type { Thread } from '../../../../src/inbox/threads/schema.ts';
 import { dayIn, wallTimeIn } from '../../../../src/platform/runtime/calendar.ts';
@@ -10,7 +11,7 @@ import { link } from '../../parts/link.ts';
 import { emptyState } from '../../parts/table.ts';
 import { dayInWords } from '../../parts/times.ts';
 
-/** Views of a mailbox: their words, and their part of the query. */
+/** Views of a mailbox: the label, and the query that selects the threads. */
 const views = [
   ['Inbox', {}],
   ['Snoozed', { snoozed: 'true' }],
@@ -36,7 +37,7 @@ export function listQuery({ query }: Pick<Asked, 'query'>): Record<string, strin
 
 const pathOf = ({ params }: Asked) => `/mailboxes/${params['id']}`;
 
-/** Returns the path of the list as it is shown. */
+/** Returns the path of the list with the present filters. */
 export function listPath(asked: Asked): string {
   return withQuery(`/console${pathOf(asked)}`, listQuery(asked));
 }
@@ -94,7 +95,7 @@ function viewLinks(asked: Asked): Part {
       ${link(`${pathOf(asked)}/drafts`, 'Kept drafts')} ${link(`${pathOf(asked)}/activity`, 'What keys did')}</div></div>`;
 }
 
-/** Draws the list of a mailbox. `waiting` are the threads with a proposal. */
+/** Draws the list of a mailbox. `waiting` has the ids of threads with a proposal. */
 export async function mailList(
   asked: Asked,
   mailbox: { displayName: string | null; slug: string },

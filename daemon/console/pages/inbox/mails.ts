@@ -1,4 +1,5 @@
-// The mails of a thread: the newest open, older mails folded, notes and drafts at their place.
+// The mails of a thread: the newest and the last received mail open, all further mails folded.
+// Notes stand in the order of time, drafts at the end.
 import type { Draft } from '../../../../src/inbox/replies/schema.ts';
 import type { ThreadMessage, ThreadNote } from '../../../../src/inbox/threads/schema.ts';
 import { html, type Part, together } from '../../html.ts';

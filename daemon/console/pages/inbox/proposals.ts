@@ -1,4 +1,5 @@
-// Proposals inside the thread that they answer: the whole mail as it would leave, and the decision.
+// Proposals inside the thread that they answer: the whole mail as it would be sent, and the buttons
+// to decide.
 import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
 import { html, type Part } from '../../html.ts';
 import { drawMail } from '../../mail-picture.ts';
@@ -8,7 +9,7 @@ import { icon } from '../../parts/icon.ts';
 import { link } from '../../parts/link.ts';
 import { time } from '../../parts/times.ts';
 
-/** Open proposals of a mailbox: at most as many as it may have. */
+/** Most open proposals that are read: a mailbox cannot have more. */
 const mostOpen = 100;
 const mostDrawn = 5;
 
@@ -17,7 +18,7 @@ interface Proposed {
   part: Part;
 }
 
-/** Draws the decision on a proposal. */
+/** Draws the buttons to approve, change or reject a proposal. */
 export function decisionOn(
   asked: Asked,
   {
@@ -42,7 +43,10 @@ export function decisionOn(
     }`;
 }
 
-/** Returns the open proposals of a mailbox by thread; those of the open thread are drawn whole. */
+/**
+ * Returns the open proposals of a mailbox. `part` draws a proposal of the shown thread, for the
+ * first 5 of them; it is null for proposals of further threads.
+ */
 export async function proposalsOf(asked: Asked): Promise<Proposed[]> {
   const { ask, params } = asked;
   const query = { state: 'proposed', limit: mostOpen };

@@ -1,4 +1,4 @@
-// The answer below a thread: to whom and from, the text, saved replies, files, and a forward.
+// The reply form below a thread: recipients, sender, text, saved replies, files, and a forward.
 import { answeringRoutes } from '../../../../src/inbox/replies/routes.ts';
 import { savedReplyRoutes } from '../../../../src/inbox/saved-replies/routes.ts';
 import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
@@ -10,7 +10,7 @@ import { addressesIn, field, hidden, jsonIn } from '../../parts/form.ts';
 import { icon } from '../../parts/icon.ts';
 import { afterSend, delaySeconds } from './drafts.ts';
 
-/** Characters of a saved reply that the page carries for its script. */
+/** Most characters of a saved reply that the page holds for the script. */
 const longestFill = 2_000;
 const mostOffered = 20;
 
@@ -21,7 +21,9 @@ interface Mailbox {
   addresses: readonly { address: string }[];
 }
 
-/** Returns the address that an answer leaves from: the one that the mail was sent to. */
+/**
+ * Returns the sender of an answer: the mailbox address that got the mail, else the primary address.
+ */
 function fromOf({ addresses, primaryAddress }: Mailbox, last: ThreadMessage): string {
   const own = new Set(addresses.map(({ address }) => address));
   return last.to.find(({ email }) => own.has(email))?.email ?? primaryAddress;
@@ -41,7 +43,7 @@ interface SavedReply {
   text: string;
 }
 
-/** Draws the answer to the last mail of a thread. `isFirst` makes it the primary action. */
+/** Draws the form that answers the last mail of a thread. `isFirst` makes it the primary action. */
 export async function replyDock(
   asked: Asked,
   { last, mailbox, isFirst }: { last: ThreadMessage; mailbox: Mailbox; isFirst: boolean },

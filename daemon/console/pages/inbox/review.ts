@@ -1,4 +1,5 @@
-// Proposals of keys that may only propose: the mail that would leave, and the decision of a person.
+// Proposals of keys that may only propose: the mail that would be sent, and the decision of a
+// person.
 import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
 import type { MailboxAction, ShownAction } from '../../../../src/inbox/approvals/schema.ts';
 import { answeringRoutes } from '../../../../src/inbox/replies/routes.ts';
@@ -17,7 +18,7 @@ import { delaySeconds } from './drafts.ts';
 import { decisionOn } from './proposals.ts';
 
 const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
-/** Returns the path of an action for the routes. */
+/** Returns the path parameters of an action for the routes. */
 const placeOf = ({ params }: Pick<Asked, 'params'>) => ({
   id: params['mailboxId'],
   actionId: params['id'],
@@ -115,7 +116,7 @@ async function one(asked: Asked): Promise<View> {
   return { title, body, request: `GET /v1/mailboxes/${mailboxId}/actions/${id}` };
 }
 
-/** Returns the fields that a person changed. */
+/** Returns the edits in the form: recipients, subject, and the text if it was changed. */
 async function editsOf({ ask, params }: Asked, { to, subject = '', text = '' }: Form) {
   const { content } = await ask(mailboxActionRoutes.get, { params: placeOf({ params }) });
   return { to: addressesIn(to), subject, text: changedText(content?.text ?? null, text) };

@@ -43,10 +43,10 @@ const snoozes = { 'In 3 hours': null, 'Tomorrow, 8:00': 1, 'In a week, 8:00': 7 
 const hourMs = 3_600_000;
 const morning = 8 * 60;
 const mostDrafts = 100;
-/** Characters of the text of a mail on the page. */
+/** Most characters of the text of a mail on the page. */
 const longestText = 100_000;
 
-/** Returns the path of the thread, with the list beside it as it is shown. */
+/** Returns the path of the thread, with the filters of the list beside it. */
 const here = (asked: Asked) => withQuery(asked.path, listQuery(asked));
 const ownPath = (asked: Asked) => `/console${here(asked)}`;
 
@@ -86,7 +86,7 @@ function tools(asked: Asked, { read, starred, folder, snoozedUntil }: Thread): P
   </div>`;
 }
 
-/** Draws the form that the script posts when the thread opens: a button without a script. */
+/** Draws a form that the script posts when the thread opens. Without a script it is a button. */
 function opens(asked: Asked): Part {
   return html`<form method="post" class="action" data-opens="">${hidden(asked, 'opened')}
     <button class="btn plain">${icon('done')} <span class="lab">Mark as read</span></button></form>`;
@@ -236,7 +236,7 @@ const onLabels = (way: Doorway, undo: 'label' | 'unlabel') =>
 const keep = (asked: Asked, { messageId = '', text = '' }: Form) =>
   keepDraft(asked, { inReplyToMessageId: messageId, text });
 
-/** Undoes a send; its words are a draft of the thread then. */
+/** Undoes a send: the mail becomes a draft of the thread. */
 async function undo(asked: Asked, { messageId = '' }: Form): Promise<Done> {
   await asked.ask(undoRoutes.cancel, { params: { id: messageId } });
   return { to: ownPath(asked), said: 'Not sent: it is a draft.' };

@@ -1,5 +1,5 @@
-// A message: the verdict and what one can do, the mail beside its story, and what it is about. Ids,
-// headers and attempts are folded.
+// A message: the verdict and the possible actions, the mail beside its story, and related
+// resources. Ids, headers and attempts are folded.
 import { campaignRunDesk } from '../../../../src/campaigns/setup/routes.ts';
 import { templateRoutes } from '../../../../src/content/templates/routes.ts';
 import { undoRoutes } from '../../../../src/inbox/replies/undo/routes.ts';
@@ -59,7 +59,7 @@ async function see(asked: Asked): Promise<Seen> {
 
 const waits = new Set(['pending', 'queued', 'scheduled', 'processing']);
 
-/** Draws what one can do about the message, the next step first. */
+/** Draws the buttons for a message: retry, cancel or send again; nothing for received mail. */
 function moves(asked: Asked, { message, deliveries }: Seen): Part {
   const { may } = asked;
   const { status, direction, subject } = message;
@@ -110,7 +110,7 @@ interface Around {
   block: Block | null;
   run: Awaited<ReturnType<typeof runOf>>;
   template: { id: string; name: string } | null;
-  /** The newest other messages to the first recipient. */
+  /** Newest further mail to the first recipient, or from the sender of received mail. */
   other: readonly Message[];
   count: number;
 }
@@ -121,7 +121,7 @@ function runOf({ ask, may }: Asked, { campaignRunId }: Message) {
   );
 }
 
-/** Asks for what stands around a message: block, campaign, template, and other mail. */
+/** Reads the block, the campaign run and the template of a message, and further mail. */
 async function around(asked: Asked, message: Message): Promise<Around> {
   const { ask, may } = asked;
   const { id, direction, templateId, recipients, from } = message;

@@ -38,7 +38,10 @@ const directions = [
 
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** Returns the first or the last instant of a day in the organization's zone. */
+/**
+ * Returns the first or the last instant of a day in the organization's zone; any further text as it
+ * is.
+ */
 function instantOf(zone: string, given: string | undefined, edge: 'first' | 'last') {
   if (!given || !isDay(given)) return given;
   const start = startOfDayIn(zone, edge === 'first' ? given : dayAfter(given));
@@ -60,7 +63,10 @@ function wantedOf({ query, timezone }: Pick<Asked, 'query' | 'timezone'>) {
   };
 }
 
-/** Returns why a message is not where it should be, in a few words; empty for all other mail. */
+/**
+ * Returns the cause of a failure or deferral, or that mail was captured; empty for all further
+ * mail.
+ */
 function hintOf(
   { deliveries, status }: Pick<Message, 'deliveries' | 'status'>,
   when: When,

@@ -1,4 +1,4 @@
-// A mail as it looks: on a desk, on a phone, in a dark look, as text and as source.
+// Shows a mail in a chosen look: desktop, phone, dark, as text or as source.
 import type { EmailProjection } from '../../../../src/outbound/messages/email-schema.ts';
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';

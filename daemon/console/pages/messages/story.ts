@@ -1,4 +1,4 @@
-// The story of a message: the steps of the timeline as sentences, repeated steps as one, and the
+// The story of a message: the steps of the timeline as sentences, repeated steps joined, and the
 // planned steps at the end.
 import type { RecipientExplanation } from '../../../../src/outbound/explain/schema.ts';
 import { captorOf } from '../../../../src/outbound/messages/captured.ts';
@@ -11,7 +11,7 @@ export interface Step {
   tone: '' | 'warn' | 'next';
   sentence: string;
   below: string;
-  /** Words of the other server, or details. */
+  /** Reply of the remote server, or details; null without both. */
   said: string | null;
 }
 
@@ -89,7 +89,7 @@ function notSent(code: string | null, email: string, reason: unknown): string {
   return `It was not sent: the address is blocked${because === null ? '' : `, because ${because}`}.`;
 }
 
-/** Words for the repetition of a step. */
+/** Returns the sentence about `count` repetitions of a step. */
 function repeated(eventType: string, count: number): string {
   const times = count === 1 ? 'once more' : `${count} more times`;
   if (eventType === 'opened') return `It was opened ${times}.`;
@@ -168,7 +168,7 @@ function planned({ recipients, deliveries }: Parts, when: When): Step[] {
   return [step(isTry ? 'Next try' : 'Next step', when(next.nextAt)), ...end];
 }
 
-/** Returns the steps of a message as sentences, with those that are planned. */
+/** Returns the steps of a message as sentences, with the planned steps at the end. */
 export function storyOf(parts: Parts, when: When): Step[] {
   const past = groupsOf(worthSaying(parts.steps)).flatMap((group): Step[] => {
     const [first, ...more] = group;

@@ -31,7 +31,10 @@ interface Fate {
 
 const wants = 'The recipient wants no more of this mail, and only the recipient can change that.';
 
-/** Reasons for which mail waits that was not refused. `{domain}` is the domain of the recipient. */
+/**
+ * Reasons for which mail waits without a refusal. `{domain}` is the domain of the recipient,
+ * `{sender}` that of the sender.
+ */
 const waits: Readonly<Record<string, string>> = {
   rate: 'many mails leave for {domain} just now',
   'daily-quota': 'the daily limit of the plan is used up',
@@ -41,7 +44,7 @@ const waits: Readonly<Record<string, string>> = {
   'campaign-paused': 'its campaign is stopped',
 };
 
-/** Returns why mail waits for the middle of a sentence; undefined for mail that leaves next. */
+/** Returns the reason of a wait, for the middle of a sentence; undefined without a known reason. */
 export function whyWaiting(
   reason: string | null,
   { domain, senderDomain }: { domain: string; senderDomain: string },

@@ -40,7 +40,7 @@ function pathOf(start: string, next: string | undefined): string {
   return withQuery('/messages', { startDate: start, endDate, direction: 'outbound' });
 }
 
-/** Returns the names of the campaigns that began within a bucket. */
+/** Returns the name of the first campaign that began within a bucket, with the number of more. */
 function flagOf(runs: readonly LatestRun[], start: string, next: string | undefined): string {
   const [from, to] = [Date.parse(start), next ? Date.parse(next) : Number.POSITIVE_INFINITY];
   const names = runs.flatMap(({ campaign, run }) => {

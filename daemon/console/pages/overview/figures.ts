@@ -77,7 +77,10 @@ export async function figuresOf(asked: Asked, name: PeriodName): Promise<Figures
   };
 }
 
-/** Tells whether a bucket had many more bounces than the period as a whole. */
+/**
+ * Tells whether bounces peaked in a bucket: at least 3, a rate of 3 %, and 1.3 times the rate of
+ * the period.
+ */
 function isPeak({ attempted, bounced }: Bucket, total: Totals): boolean {
   const rate = share(bounced, attempted) ?? 0;
   return bounced >= 3 && rate >= 0.03 && rate >= 1.3 * (share(total.bounced, total.attempted) ?? 0);

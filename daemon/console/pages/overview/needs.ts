@@ -93,10 +93,10 @@ async function webhooks({ ask, may }: Asked): Promise<Need[]> {
     }));
 }
 
-/** Addresses of a domain that do not exist, from which on the page names the domain. */
+/** Fewest missing addresses of a domain for which the page names the domain. */
 const fewest = 5;
 
-/** Returns the domain that has most addresses without a mailbox; none for a few addresses. */
+/** Returns a need for the domain with the most missing addresses; empty below 5 addresses. */
 export function missingAddresses({ items }: Pick<Reasons, 'items'>): Need[] {
   const [worst] = items.find(({ code }) => code === 'invalid-recipient')?.domains ?? [];
   if (!worst || worst.count < fewest) return [];
@@ -127,7 +127,10 @@ export function stoppedRuns(
     }));
 }
 
-/** Asks for all that needs a person, without what runs and messages say. */
+/**
+ * Reads the needs of plan, proposals, domains and webhooks. Needs of runs and messages are
+ * separate.
+ */
 export async function needsOf(asked: Asked, when: (at: string) => string): Promise<Need[]> {
   const found = await Promise.all([
     pause(asked),

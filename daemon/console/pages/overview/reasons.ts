@@ -15,13 +15,13 @@ export interface Reason {
 export interface Reasons {
   /** The most frequent reason first. */
   items: readonly Reason[];
-  /** Messages of the period that did not arrive. */
+  /** Number of messages of the period that did not arrive. */
   total: number;
-  /** Messages that were counted: the newest. */
+  /** Number of messages whose causes were counted: the newest of each status. */
   counted: number;
 }
 
-/** Messages of each status that are counted. */
+/** Most messages of each status whose causes are counted. */
 const mostCounted = 50;
 const undelivered = ['bounced', 'failed'] as const;
 

@@ -53,7 +53,7 @@ function ofBlock(
   };
 }
 
-/** Returns the newest moments of a contact, the newest first. */
+/** Returns up to 30 moments of a contact, the newest first. */
 export function timelineOf({
   contact,
   sent,

@@ -37,7 +37,7 @@ function dayStart({ timezone }: Asked, day: string): string {
   return isDay ? new Date(startOfDayIn(timezone, day)).toISOString() : day;
 }
 
-/** Draws the form of a new contact, folded unless it came back. */
+/** Draws the form of a new contact: open after a refusal, else folded. */
 function making(asked: Asked, given: Form): Part {
   if (!asked.may('contacts:write')) return null;
   const fields = html`

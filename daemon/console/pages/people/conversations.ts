@@ -23,7 +23,7 @@ import { contactsBy, nameOf } from './names.ts';
 const urgencies = createConversationInput.shape.urgency.unwrap().options;
 const filterNames = ['status', 'tag', 'externalId', 'contactId', 'page'];
 
-/** Draws the form of a new conversation, folded unless it came back. */
+/** Draws the form of a new conversation, folded unless `isOpen`. */
 function making(asked: Asked, given: Form, isOpen: boolean): Part {
   if (!asked.may('conversations:write')) return null;
   const typed = (name: string, label: string, hint = '') =>

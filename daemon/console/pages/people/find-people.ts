@@ -9,7 +9,7 @@ import { nameOf } from './names.ts';
 
 const mostFound = 8;
 
-/** Draws the search for people to add, and what it found. */
+/** Draws the search for people to add, and the found people, each with a button. */
 export async function findPeople(asked: Asked, action: string, label: string): Promise<Part> {
   const { ask, query, path } = asked;
   const find = query['find']?.trim() ?? '';

@@ -19,7 +19,7 @@ import { findPeople } from './find-people.ts';
 import { comparisons, formOfRows, queryOf, rowsIn, rowsOf, subjects } from './group-conditions.ts';
 import { makeUnsubscribing, unsubscribePages, unsubscribeTable } from './unsubscribe-groups.ts';
 
-/** A group as the door answers it: the query is checked when it is written. */
+/** A group as routes answer it. The query has no type: it was checked when it was stored. */
 type Group = Omit<ContactGroup, 'query'> & { query: unknown };
 
 const spareRows = 2;

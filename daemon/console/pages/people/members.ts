@@ -64,7 +64,10 @@ function lastHere({ status, lastSeenAt, expiresAt }: Member): Part {
   return lastSeenAt ? time(lastSeenAt) : 'never came';
 }
 
-/** Draws what needs a look: nobody came, no passkey, or no mail at the domain. */
+/**
+ * Draws hints on active members: without passkey and provider, never here, or without mail at the
+ * domain.
+ */
 async function hints({ app, config }: Asked, members: readonly Member[]): Promise<Part> {
   const active = members.filter(({ status }) => status === 'active');
   const lost = await domainsWithoutMail(
@@ -155,14 +158,14 @@ function changing(asked: Asked, { status, name, role }: Member): Part {
   );
 }
 
-/** Returns the active keys that a member made, for a viewer of keys. */
+/** Returns the active keys that a member made; empty if the caller may not read keys. */
 async function keysOf({ ask, may }: Asked, createdBy: string): Promise<ApiKey[]> {
   if (!may('keys:read')) return [];
   const { items } = await ask(keyRoutes.list, { query: { createdBy, limit: 100 } });
   return items.filter(({ isActive }) => isActive);
 }
 
-/** Draws the removal, which asks for the keys that end. */
+/** Draws the removal of a member, with a box for each key that can be revoked at the same time. */
 async function removing(asked: Asked, { id, name, email }: Member): Promise<Part> {
   const made = asked.may('keys:delete') ? await keysOf(asked, id) : [];
   const boxes = made.map((key) => check(key.id, `${key.name ?? 'without a name'}, ${key.start}…`));

@@ -9,8 +9,8 @@ export const nameOf = ({ displayName, name, identities, id }: Contact) =>
   displayName || name || identities[0]?.identifier || id;
 
 /**
- * Asks for contacts by id, each once. Contacts that are gone are left out, and all if the caller
- * may not read contacts.
+ * Reads contacts by id, each once. Leaves out deleted contacts. Empty if the caller may not read
+ * contacts.
  */
 export async function contactsBy(
   { ask, may }: Pick<Asked, 'ask' | 'may'>,

@@ -42,7 +42,7 @@ const colours: readonly Colour[] = [
   },
 ];
 
-/** Rules with the usual colours, below those of a brand. */
+/** Rules with the usual colours, to put before the style sheet of a brand. */
 export const usualCss = colours
   .map(({ selector, properties, usual }) => `${selector}{${properties[0]}:${usual}}`)
   .join('');
@@ -94,7 +94,9 @@ function bodiesOf(css: string, selector: string): Place[] {
   return found;
 }
 
-/** Returns the place of the colour that counts in a style sheet; null without one. */
+/**
+ * Returns the position of the colour that takes effect in a style sheet; null without a hex colour.
+ */
 function placeOf(css: string, { selector, properties }: Colour): Place | null {
   let found: Place | null = null;
   for (const { from, to } of bodiesOf(css, selector)) {

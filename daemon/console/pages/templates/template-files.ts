@@ -125,7 +125,7 @@ async function editor(asked: Asked): Promise<View> {
   return { title: path || 'New file', body };
 }
 
-/** Stages a file of the form; null removes it. */
+/** Stages `content` as the file in the editor; null removes the file. */
 function stage({ ask, params, query }: Asked, given: Form, content: string | null) {
   const body = {
     expectedRevision: given['revision'],

@@ -17,7 +17,7 @@ import { filePages } from './template-files.ts';
 import { historyPages } from './template-history.ts';
 import { advice, picture, previewPages } from './template-preview.ts';
 
-/** Each template has a frame with a picture. */
+/** Templates on a page: few, because each has a frame with a picture. */
 const perPage = 12;
 const statuses = ['draft', 'published', 'archived'];
 
