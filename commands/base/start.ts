@@ -29,7 +29,7 @@ type Topics = NonNullable<Interfaces.PJSON['oclif']['topics']>;
 
 /**
  * Gives each topic a child: oclif lists only topics with children, and the list of topics is made
- * without loading their commands.
+ * without loading the commands.
  */
 function listed(topics: Topics): Topics {
   const withChild = Object.entries(topics).map(([name, topic]) => [
@@ -76,7 +76,7 @@ async function run(argv: string[]): Promise<void> {
   await new Help(config, pjson.oclif.helpOptions).showHelp(typed.id === '' ? [] : [typed.id]);
 }
 
-/** Ignores a closed pipe: the reader of standard error has ended. */
+/** Ignores a closed pipe of standard error. @throws a different error unchanged */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }

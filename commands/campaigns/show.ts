@@ -14,7 +14,7 @@ import { idArg } from '../base/verbs.ts';
 
 const endedStatuses: readonly string[] = ['completed', 'failed', 'cancelled'];
 
-/** The shown campaign (null if a run was named) and run (null for a campaign without runs). */
+/** The shown campaign (null if the user named a run) and run (null without runs). */
 interface Shown {
   campaign: Campaign | null;
   run: RunSummary | null;

@@ -86,7 +86,10 @@ export default class MessagesExpect extends BaseCommand {
   }
 }
 
-/** Waits for the mail in the local store, or at a server, where the client asks again in time. */
+/**
+ * Waits for the mail: in the local store, or at a server, where the client repeats the request
+ * until the time is over.
+ */
 async function expected(
   { ask, local }: Session,
   wanted: ExpectedMail,

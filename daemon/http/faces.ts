@@ -1,4 +1,4 @@
-// How the console and MCP call routes: within the process, with the checks of
+// How the console and MCP call routes: within the process, through the checks of
 // src/service/door/door.ts, with the same shares of capacity as requests over HTTP.
 import type { Caller, Doorway } from '../../src/core/api/route.ts';
 import { UnauthorizedError } from '../../src/platform/errors.ts';

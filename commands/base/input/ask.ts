@@ -2,7 +2,7 @@
 // terminal it needs `--yes`. Only this file imports @inquirer/prompts.
 import { DeclinedError, InterruptedError, UsageError } from '../output/failure.ts';
 
-/** Returns true if standard input and standard error are terminals: questions go to the latter. */
+/** Returns true if standard input and standard error, which shows questions, are terminals. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }

@@ -23,7 +23,7 @@ const mostNamed = 3;
 
 type Where = 'body' | 'query' | 'path' | 'headers';
 
-/** Search for ids by their ending, by the prefix of the ids. Loads the queries only on demand. */
+/** Searches for ids by ending, keyed by the prefix of the ids. The queries load on demand. */
 const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   org: async () =>
     (await import('../../../src/access/organizations/queries.ts')).organizationIdsEnding,

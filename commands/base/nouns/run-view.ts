@@ -32,10 +32,7 @@ export function countLines(rows: readonly Line[]): string {
   return shown.join('\n');
 }
 
-/**
- * Returns the end of the measured time: the completion, now while the run runs, else the last
- * change.
- */
+/** Returns the completion of a run; before it, now for a running run, else the last change. */
 function until({ status, completedAt, updatedAt }: RunSummary, now: number): number {
   if (completedAt !== null) return Date.parse(completedAt);
   return status === 'running' ? now : Date.parse(updatedAt);

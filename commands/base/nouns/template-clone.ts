@@ -74,8 +74,8 @@ export function visibleAndHidden(files: TemplateFiles): [TemplateFiles, Template
 }
 
 /**
- * Writes files that differ from `before`, and deletes files that only `before` has. Returns the
- * paths of both.
+ * Writes files that differ from `before`, and deletes files that only `before` has. Returns all
+ * changed paths.
  */
 export async function writeFiles(
   folder: string,

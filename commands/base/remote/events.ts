@@ -52,7 +52,7 @@ export async function* comingFrom(
   }
 }
 
-/** Returns the secret with which events of a server are signed: the same for each use of a key. */
+/** Returns the secret that signs events of a server: derived from the address and the API key. */
 export async function listenSecretOf({ url, key }: OpenServer): Promise<string> {
   const { secretFrom } = await import('../../../src/webhooks/posting/signature.ts');
   return secretFrom(`webhook listen ${url} ${key}`);

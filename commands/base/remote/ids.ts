@@ -7,7 +7,9 @@ import { UsageError } from '../output/failure.ts';
 const mostFound = 3;
 const mostPages = 20;
 
-/** The list of each kind of ids, by prefix. Kinds whose lists need a parent have none. */
+/**
+ * Path of the list for each kind of ids, by prefix. Leaves out kinds if the path needs a parent.
+ */
 const lists: Readonly<Record<string, string>> = {
   key: '/v1/api-keys',
   wep: '/v1/webhooks',

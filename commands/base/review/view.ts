@@ -6,7 +6,7 @@ import { textOfHtml } from '../../../src/mail/mime/html-text.ts';
 import { card, emphasize, inWords, plainText } from '../output/format.ts';
 import { changesIn, type ProposedMail, wordsOf } from './mail-text.ts';
 
-/** Limits of an earlier message. The limits of the proposal follow. */
+/** Limits of an earlier message; `shownOfIt` has the limits of the proposal. */
 const shownBefore = { lines: 12, characters: 2_000 };
 const shownOfIt = { lines: 200, characters: 20_000 };
 

@@ -36,7 +36,7 @@ const actions: readonly { path: string; page: string; label: string; icon: IconN
 ];
 
 const mostNamed = 6;
-/** Most characters of a search; the rest is cut off. */
+/** Most characters of a search: longer texts are truncated. */
 const longest = 200;
 
 function has(label: string, q: string): boolean {
@@ -44,7 +44,7 @@ function has(label: string, q: string): boolean {
   return words.every((word) => label.toLowerCase().includes(word));
 }
 
-/** Returns the pages and actions whose names have the words. */
+/** Returns the pages and actions with names that contain all words. */
 function named(pages: readonly Page[], asked: Asked, q: string): Section[] {
   const places = areasOf(pages, asked).flatMap((area) =>
     area.places.map(({ path, label }) => ({ path, text: label, icon: area.icon })),
