@@ -1,6 +1,6 @@
 // Composes messages with attachments: nodemailer's MailComposer builds the MIME tree, the
-// parameters of file names (RFC 2231) and the base64. It gets no header fields, because it allows
-// words of more than 998 octets: header.ts writes them.
+// parameters of file names (RFC 2231) and the base64. Of the header only Content-Type is used:
+// header.ts writes all further fields, because MailComposer allows words above 998 octets.
 import type { MailComposerAttachment } from 'nodemailer/lib/mail-composer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { draftHeader, headerBytes } from './headers/header.ts';
@@ -32,7 +32,7 @@ function attachmentOf(attachment: ComposeAttachment, seed: string): MailComposer
   };
 }
 
-/** Composes any input with MailComposer. Rejects with ComposeError. */
+/** Composes any input with MailComposer. Rejects with ComposeError for an unfit value. */
 export async function composeWithMailComposer(input: ComposeInput): Promise<Composed> {
   checkInput(input);
   const seed = boundarySafe(input.boundarySeed);

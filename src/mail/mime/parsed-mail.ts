@@ -149,7 +149,7 @@ export interface ParseOptions {
   partNumber?: string;
 }
 
-/** Limits in bytes of the raw mail and in characters of decoded text. */
+/** Limits of parsing: bytes of the raw mail, characters of decoded text, and counts. */
 export const parseLimits = {
   mailBytes: 50 * 1024 * 1024,
   headerBytes: 256 * 1024,

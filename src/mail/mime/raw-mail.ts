@@ -43,7 +43,10 @@ export function rawMailFront(
   return Buffer.concat([Buffer.from(front), header, lineEnd]);
 }
 
-/** Returns the mail with a new field after the last field with any of these names (lower case). */
+/**
+ * Returns the mail with a new field after the last field with any of these names (lower case).
+ * Without such a field, the new field comes first.
+ */
 export function withFieldBehind(
   { header, body }: RawMail,
   { name, value }: HeaderField,
@@ -57,7 +60,7 @@ export function withFieldBehind(
   return { header: Buffer.concat([header.subarray(0, at), field, header.subarray(at)]), body };
 }
 
-/** Builds the field `Message-ID`. */
+/** Builds the field `Message-ID` from an id in angle brackets. */
 export function messageIdField(messageId: string): HeaderField {
   return { name: 'Message-ID', value: messageId };
 }
@@ -80,7 +83,7 @@ function fieldOf(raw: Buffer, { name, valueStart, end }: FieldSpan): HeaderField
   return { name, value: raw.toString('utf8', valueStart, isCrlf ? end - 1 : end) };
 }
 
-/** Prepares a result of `joinRawMail` for signing. */
+/** Splits a raw mail into header fields and body, for signing. */
 export function composeRaw({ raw }: RawInput): Composed {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
   const { spans, bodyStart } = scanFields(bytes);

@@ -1,7 +1,7 @@
 // Encodes the 8-bit parts of a submitted mail for a server without 8BITMIME (RFC 6152 3). Must run
 // before signing, because a later change would break the signature. Text becomes quoted-printable
-// or base64, other content base64; the parts of composite types are encoded one by one, as the
-// types themselves may not be encoded (RFC 2045 6.4).
+// or base64, all further content base64. Of a composite type only the inner parts are encoded,
+// because the type itself may not be encoded (RFC 2045 6.4).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type FieldSpan, scanFields } from './headers/header-fields.ts';
 import { readParameters } from './headers/header-values.ts';
@@ -73,7 +73,7 @@ function fieldValue(bytes: Buffer, spans: readonly FieldSpan[], name: string): s
 
 interface EncodedBody {
   encoding: string;
-  /** Decoded bytes; null for an unknown encoding. */
+  /** Body in this encoding; null for an unknown encoding. */
   data: Buffer | null;
 }
 
@@ -99,7 +99,7 @@ function escapeRest(body: Buffer): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** Returns the fields that the encoded body needs, or readers would take it for plain ASCII. */
+/** Returns the missing fields without which readers would take the encoded body for plain ASCII. */
 function missingFields(spans: readonly FieldSpan[], body: Buffer, { depth }: Place): string[] {
   const has = (name: string) => spans.some((one) => one.name.toLowerCase() === name);
   const fields: string[] = [];
@@ -111,7 +111,7 @@ function missingFields(spans: readonly FieldSpan[], body: Buffer, { depth }: Pla
   return fields;
 }
 
-/** Joins an entity, with a new transfer encoding and further fields. */
+/** Builds the entity again: replaces Content-Transfer-Encoding, adds fields, appends the body. */
 function joined(
   { header, spans }: { header: Buffer; spans: readonly FieldSpan[] },
   body: Buffer,

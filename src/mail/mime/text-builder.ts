@@ -23,15 +23,15 @@ const noSpace = '';
 export class TextBuilder {
   #text = '';
   /**
-   * Words since the last mark, kept separately because a search of the whole text would take time
-   * in proportion to the text.
+   * Words since the last call of `mark`, kept separately because a search of the whole text would
+   * take time in proportion to the text.
    */
   #marked = '';
   /** Number of line ends before the next word. */
   #breaks = 0;
   /** White space before the next word, unless a line ends there. */
   #space = noSpace;
-  /** Mark to write before the next words. */
+  /** Mark, such as a bullet, to write before the next words. */
   #mark = '';
   /** Prefixes of the last line and of the next line. */
   #lastPrefix = '';
@@ -54,7 +54,7 @@ export class TextBuilder {
     this.#breaks = Math.max(this.#breaks, count);
   }
 
-  /** Adds a line end. */
+  /** Adds a line end, unless the text is still empty. */
   endLine(): void {
     if (this.#text !== '') this.#breaks += 1;
   }

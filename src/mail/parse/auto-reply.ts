@@ -101,7 +101,7 @@ function countWeakSigns(signs: AutoReplySigns): number {
   ].filter(Boolean).length;
 }
 
-/** Returns the fields that mark an automatic answer by their value. */
+/** Returns the entries of `responderValues` that match a field of the header. */
 function valuesOf(header: HeaderBlock) {
   return responderValues.filter(({ header: name, value }) =>
     header.all(name).some((text) => value.test(text)),

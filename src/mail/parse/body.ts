@@ -152,9 +152,9 @@ async function parseBody(mail: SplitMail): Promise<MimeBody> {
 }
 
 /**
- * Parses the body of a mail under the Content-* fields. Limits are 500 parts, and 2 MB each of text
- * and HTML; the rest is dropped and reported as a fault. An attached message stays an attachment:
- * its text does not become text of the mail.
+ * Parses the body of a mail as the Content-* fields declare. Limits are 500 parts, and 2 MB each of
+ * text and HTML; the rest is dropped and reported as a fault. An attached message stays an
+ * attachment: its text does not become text of the mail.
  */
 export async function readMimeBody(mail: SplitMail): Promise<MimeBody> {
   const faults: ParsingError[] = [];
@@ -172,14 +172,14 @@ export async function readMimeBody(mail: SplitMail): Promise<MimeBody> {
 // Reads the body of a mail that is only text: the bytes are the text, so mailparser is skipped,
 // which takes ten times as long. The result equals that of mailparser for the same mail.
 
-/** Longest body read here; lenient-parser.ts cuts longer texts. */
+/** Most bytes of a body that is read here; lenient-parser.ts cuts longer texts. */
 const mostBytes = 512 * 1024;
 /** Content-* fields that do not affect how the body is read. */
 const harmless = new Set(['content-language', 'content-length']);
 const identities = new Set(['', '7bit', '8bit', 'binary']);
 const utf8s = new Set(['utf-8', 'us-ascii']);
 
-/** Returns the charset that the mail names, if any; null if the body is not plain. */
+/** Returns an object with the charset, if the mail names any; null if the body is not plain. */
 function plainCharset(block: HeaderBlock): Pick<TextNode, 'charset'> | null {
   for (const { name } of block.fields) {
     const key = name.toLowerCase();

@@ -117,7 +117,7 @@ function watchBytes(decoder: Transform, watch: (chunk: Buffer) => void): void {
   };
 }
 
-/** Redirects the output of a decoder. Its former reader, mailparser, only learns of the end. */
+/** Redirects the output of a decoder to `text`. mailparser only receives the end. */
 function collect(decoder: Transform, text: ByteCollector): void {
   const push = decoder.push.bind(decoder);
   decoder.push = (chunk: Buffer | null) => {
@@ -127,5 +127,5 @@ function collect(decoder: Transform, text: ByteCollector): void {
   };
 }
 
-/** Returns false for a byte inside a character, and for CR, which line ends lose. */
+/** Returns false for a byte inside a UTF-8 character, and for CR, which CRLF later loses. */
 const startsUnit = (byte: number) => (byte & 0xc0) !== 0x80 && byte !== carriageReturn;

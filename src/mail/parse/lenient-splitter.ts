@@ -241,7 +241,7 @@ export function makeLenient(splitter: Splitter, source: SplitSource): SplitFindi
   };
   const processLine = splitter.processLine.bind(splitter);
   let forward: Done;
-  /** The flush keeps a closing delimiter without a part before it out of the text. */
+  /** The flush keeps a closing delimiter out of the text if no part precedes the delimiter. */
   const relay: Done = (error, data, isFlush) => forward(error, data, isFlush || boundary === 4);
   splitter.processLine = (line, isFinal, next) => {
     if (line) progress.startLine(line);

@@ -32,7 +32,7 @@ export interface ComplaintReport {
   copy: OwnCopy;
 }
 
-/** Results of the kinds of jobs; null if the mail lacks the wanted part. */
+/** Result of each kind of job; null if the mail lacks the wanted part. */
 export interface Readings {
   mail: ParsedMail;
   bounce: BounceReport | null;

@@ -29,7 +29,8 @@ export interface MimeParser {
   /**
    * Reads the report of this kind in a raw mail; returns null without a report. A DMARC report of
    * 10 MB unpacked takes up to 1 s.
-   * @throws CapacityError as `parse` does; Error if it takes too long: the caller tries again
+   * @throws CapacityError as `parse` does; Error if reading takes too long or ends the worker: the
+   * caller tries again
    */
   readReport<K extends ReportReading>(
     kind: K,
@@ -39,8 +40,8 @@ export interface MimeParser {
   /**
    * Returns the bytes of the part named by `MailAttachment.partNumber` for an organization, or
    * null.
-   * @throws CapacityError as `parse` does, and beyond the share of the organization; Error if it
-   * takes too long
+   * @throws CapacityError as `parse` does, and if the organization has too many bytes in the queue;
+   * Error if reading takes too long or ends the worker
    */
   readAttachment(raw: Buffer, partNumber: string, organizationId: string): Promise<Buffer | null>;
   /**
@@ -102,7 +103,7 @@ function refuse(why: Refusal): Error {
   return new CapacityError(message, seconds, { reason: 'capacity-parser' });
 }
 
-/** A mail in a worker. Once the worker sent it, also the projection without the reply split. */
+/** A mail in a worker. `body`: the projection without the reply split, once the worker sent it. */
 interface LostMail {
   raw: Buffer;
   options: ParseOptions;

@@ -188,8 +188,8 @@ function readFirstPriority(block: HeaderBlock): MailPriority | null {
 }
 
 /**
- * Returns the projection of a mail from the header alone, without text and attachments. Used if the
- * body cannot be parsed. Never throws.
+ * Returns the projection of a mail from the header alone, without text and attachments;
+ * parse-mime.ts adds the body if the body can be parsed. Never throws.
  */
 export function projectHeader(block: HeaderBlock, options: ParseOptions): ParsedMail {
   const faults = [...block.faults];

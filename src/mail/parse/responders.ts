@@ -1,5 +1,5 @@
-// Signs of automatic answers (data) for auto-reply.ts: fields that responders set, and the
-// beginnings of their subjects.
+// Signs of automatic answers, for auto-reply.ts: header fields that auto-responders set, and the
+// beginnings of the subjects.
 
 /** Fields that only auto-responders set, with any value except `no`, `none`, `false` and `0`. */
 export const responderHeaders: readonly string[] = [

@@ -84,7 +84,7 @@ function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
   return only && html[0] && more.length === 0 ? [{ ...only, html: html[0].content }] : plain;
 }
 
-/** Returns the IMAP number of a part; none for the whole mail. */
+/** Returns an object with the IMAP number of a part; an empty object for the whole mail. */
 export function partNumberOf({ node }: Pick<TextNode, 'node'>): { part?: string } {
   const part = (node?.partNr || []).filter((one) => typeof one === 'number').join('.');
   return part === '' ? {} : { part };
@@ -138,9 +138,9 @@ function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves
 }
 
 /**
- * Joins the leaves. Each result is cut at 2 MB, and null without leaves of this kind. `text` has
- * the plain parts. `html` has the HTML parts, and between them plain parts without an HTML
- * alternative.
+ * Joins the text leaves, and cuts each result at 2 million characters. `text` has the plain parts;
+ * null without a plain part. `html` has the HTML parts, and between them plain parts without an
+ * HTML alternative; null without an HTML part.
  */
 export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBody {
   if (tree === null) return { text: null, html: null, pieces: [] };

@@ -91,7 +91,7 @@ export class AttemptRecord {
     return this.#begun ? this.#clock.elapsed() - this.#begun.elapsed : 0;
   }
 
-  /** Adds lines to the attempt history. */
+  /** Adds each note to the transcript of the attempt, on a line that begins with `* `. */
   addNotes(notes: readonly string[]): void {
     for (const note of notes) this.#transcripts.push(`* ${note}\n`);
   }
@@ -151,7 +151,7 @@ export class AttemptRecord {
     return this.#outcomes.map((outcome) => outcome ?? { ...rest, trace });
   }
 
-  /** Returns null if a further host may still accept the message. */
+  /** Returns the conclusion of an answer; null if a further host may still accept the message. */
   #conclude(answer: RecipientAnswer, isOneOfSeveral: boolean): Conclusion | null {
     if (answer.kind === 'replied')
       return concludeReply(answer.reply, this.#isRelay, isOneOfSeveral);

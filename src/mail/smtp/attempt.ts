@@ -1,6 +1,6 @@
-// A delivery attempt in progress: tries the hosts of the way in order (RFC 5321 5.1), each over a
-// session of the pool, until every recipient has an answer. attempt-record.ts keeps the replies of
-// each host.
+// A delivery attempt in progress: tries the hosts that way.ts found in order (RFC 5321 5.1), each
+// over a session of the pool, until every recipient has an answer. attempt-record.ts keeps the
+// replies of each host.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { AttemptRecord } from './attempt-record.ts';
@@ -51,7 +51,7 @@ const maxAddresses = 20;
  * result at a host                             | next step
  * ---------------------------------------------+---------------------------------------------------------
  * it must not be used, or gives no session     | the next host
- * an idle session of the pool was dead         | the same host, once per attempt, on a new connection
+ * an idle session of the pool was dead         | the same host, once, on a new connection
  * the connection was lost before the dot       | the next host; with a single host, that host again,
  *                                              | once per attempt, on a new connection
  * answers                                      | the next host for recipients without an answer; if all
@@ -68,7 +68,7 @@ export class Attempt {
   #addressesLeft = maxAddresses;
   /** True if a connection was lost when the server cannot have accepted the message yet. */
   #isLost = false;
-  /** True once a host was tried a second time. It is not tried a third time. */
+  /** True once a host was tried a second time. A host is never tried a third time. */
   #isRepeated = false;
 
   constructor(job: TransportJob, way: Way, means: AttemptMeans) {
@@ -213,7 +213,7 @@ export class Attempt {
   }
 
   /**
-   * Releases the connection even after an error: otherwise the pool would lose the place for ever.
+   * Releases the connection even after an error: otherwise the pool would count it forever.
    */
   async #deliverAndRelease(
     session: Lease['session'],

@@ -36,8 +36,8 @@ const maxChain = 10;
 const maxAliases = 8;
 
 /**
- * Rejects usages 0 and 1, which SMTP does not use (RFC 7672 3.1.3), and hashes of the wrong length,
- * which never match.
+ * Returns false for usages 0 and 1, which SMTP does not use (RFC 7672 3.1.3), for unknown values,
+ * and for hashes of the wrong length, which never match.
  */
 function isUsable({ usage, selector, matchingType, certificate }: TlsaRecord): boolean {
   if (usage !== trustAnchor && usage !== endEntity) return false;
@@ -48,7 +48,10 @@ function isUsable({ usage, selector, matchingType, certificate }: TlsaRecord): b
   return matchingType === 0 && certificate.length > 0;
 }
 
-/** Returns the end of the host's CNAMEs. They are authenticated if the addresses at the end are. */
+/**
+ * Follows at most 8 CNAMEs of the host, and returns the last name. The CNAMEs are authenticated if
+ * the addresses of the last name are.
+ */
 async function expand(dns: Dns, host: string): Promise<string> {
   let name = host;
   for (let step = 0; step < maxAliases; step += 1) {

@@ -41,7 +41,7 @@ export function verdict(
   return { verdict: { kind, errorCode, reply: { code: null, enhancedCode, text, verb: 'dns' } } };
 }
 
-/** Enhanced codes of verdicts that a name is absent, with the code of a proven absence. */
+/** Maps the temporary code of a verdict for an absent name to the code of a proven absence. */
 const absences: ReadonlyMap<string, string> = new Map([
   ['4.1.2', '5.1.2'],
   ['4.4.4', '5.4.4'],

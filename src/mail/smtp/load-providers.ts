@@ -1,4 +1,4 @@
-// Loads the rules of providers: the shipped rules and the operator's own file.
+// Loads the rules for mailbox providers (providers.ts): shipped rules, and the operator's own file.
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../platform/errors.ts';
 import { readNamedFile } from '../../platform/runtime/held-files.ts';
@@ -11,7 +11,7 @@ const shipped = fileURLToPath(new URL('./providers.yaml', import.meta.url));
 
 /**
  * Reads the shipped rules and the entries of `file`, if any. An entry replaces the shipped entry of
- * the same name.
+ * the same name. The shipped entry `default` may open `connectionsPerDomain` connections.
  * @throws ConfigError naming the file, the entry and the expected form
  */
 export function loadProviders(file: string | null, connectionsPerDomain: number): Providers {

@@ -26,7 +26,7 @@ interface Fetching extends HttpParts {
 
 /**
  * Fetches the current policy file of `domain`.
- * @throws Error with the obstacle in words
+ * @throws Error with the reason as message, for example a status other than 200
  */
 export async function fetchPolicyText(domain: string, fetching: Fetching): Promise<string> {
   // Imported on first use: undici takes megabytes in the thread that delivers.

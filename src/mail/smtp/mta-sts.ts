@@ -217,7 +217,7 @@ class PolicyFetches {
     this.#failures = failures;
   }
 
-  /** Fetches the policy and stores it; returns null if the fetch fails. Never rejects. */
+  /** Fetches and stores the policy; null if the fetch fails or failed recently. Never rejects. */
   once(domain: string, id: string, allowPrivateAddresses: boolean): Promise<StsPolicy | null> {
     const key = `${domain} ${id}`;
     if (this.#failures.has(key)) return Promise.resolve(null);

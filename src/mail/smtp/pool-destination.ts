@@ -30,7 +30,7 @@ export interface Waiter extends Wanted {
 export interface Destination {
   name: string;
   limits: DestinationLimits;
-  /** Connections that are open or being opened. Counts until the server closes it. */
+  /** Number of connections, open or being opened. Each counts until the server closes it. */
   open: number;
   /** Number of `open` connections on which QUIT was sent. */
   quitting: number;

@@ -3,7 +3,7 @@
 import type { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import { type Destination, firstWaiter, hasRoom, type Waiter } from './pool-destination.ts';
 
-/** Tells whether a request waits although its destination has a free connection. */
+/** Tells whether a request waits although the destination is below the limit of connections. */
 export function isAnyHeldBack(destinations: Iterable<Destination>): boolean {
   for (const { waiters, open, limits } of destinations) {
     if (waiters.length > 0 && open < limits.connections) return true;
@@ -28,7 +28,7 @@ export function destinationWithOldestIdle(destinations: Iterable<Destination>): 
   return null;
 }
 
-/** Returns the oldest waiting request that limits and shares allow. */
+/** Returns the oldest waiting request that the limits and the organization's share allow. */
 export function nextWaiter(
   destinations: Iterable<Destination>,
   inUse: FairShare,

@@ -32,7 +32,7 @@ export interface SessionRequest<Failure> {
   /** Destination to which the limits apply. Destinations never share sessions. */
   destination: string;
   limits: DestinationLimits;
-  /** Organization that sends the mail. Shares leave connections for each organization. */
+  /** Organization that sends the mail. The pool divides connections among organizations. */
   organizationId: string;
   /** Longest wait for a connection, in ms; unlimited if missing. */
   longestWaitMs?: number;
@@ -46,7 +46,7 @@ export interface SessionRequest<Failure> {
   open: () => Promise<{ opening: Opening; peer: Peer } | Failure>;
 }
 
-/** Result of an attempt to open a session that failed. */
+/** Result of a failed attempt to open a session. */
 export interface Unopened {
   opening: Opening & { session: null };
   peer: Peer;

@@ -1,6 +1,6 @@
 // Pool of open SMTP sessions, reused for further messages. Counts connections per destination, per
-// organization and in all. Callers open the sessions and deliver over them. pool-destination.ts has
-// the state of a destination, pool-destinations.ts compares destinations.
+// organization and in total. Callers open the sessions and deliver over them. pool-destination.ts
+// has the state of a destination, pool-destinations.ts compares destinations.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import {
@@ -32,7 +32,7 @@ import type {
 const defaultIdleCloseMs = 10_000;
 
 /*
- * The slot of a connection is counted for the destination, in all, and (unless idle) for the
+ * The slot of a connection is counted for the destination, in total, and (unless idle) for the
  * organization that sends mail over the connection:
  *
  *   free → opening (acquire) → busy (opened)
@@ -42,7 +42,7 @@ const defaultIdleCloseMs = 10_000;
  *   opening, busy, idle → free (opening failed, session spent or dead, idle too long, evicted, closed)
  *
  * A session that ends with QUIT counts for the destination until the server has closed it, because
- * the server counts it that long. In all, the slot is free at once. A freed slot goes to the
+ * the server counts it that long. In the total, the slot is free at once. A freed slot goes to the
  * longest waiting request that limits and shares permit.
  */
 export class SmtpPool {
@@ -166,7 +166,7 @@ export class SmtpPool {
     return idle;
   }
 
-  /** Counts a slot for the destination. If a limit requires it, closes an idle session. */
+  /** Counts a slot, and closes an idle session if the total limit requires it; false at a limit. */
   #takeSlot(destination: Destination): boolean {
     const { connections } = destination.limits;
     if (destination.open >= connections) {
@@ -270,8 +270,8 @@ export class SmtpPool {
   }
 
   /**
-   * Gives the session to the first waiting request of the same destination, if the session can
-   * serve it. Returns whether it did.
+   * Gives the session to the first waiting request of the same destination. Returns false if no
+   * request waits, or if the session cannot serve the request.
    */
   #handOver(entry: Entry): boolean {
     const { destination, key, holder } = entry;

@@ -12,7 +12,7 @@ const provider = z.strictObject({
   requireTls: z.boolean(),
 });
 
-/** The rules of a provider. */
+/** Rules for a mailbox provider: ends of MX host names, limits, and the TLS requirement. */
 export type Provider = z.output<typeof provider>;
 
 /** Returns the entries of a provider file, or a problem of the file. */

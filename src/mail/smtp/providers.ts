@@ -24,7 +24,7 @@ export interface Providers {
   readonly rules: ProviderRules;
   /** Returns the provider of these MX hosts; the default rules if no provider matches all hosts. */
   of(hosts: readonly string[]): Provider;
-  /** Returns the rules of a lane by name. */
+  /** Returns the rules of a lane by name; the default rules for an unknown name. */
   ofLane(name: string): Provider;
   /** Puts new rules in force. */
   replace(rules: ProviderRules): void;

@@ -20,7 +20,7 @@ import { readReturnedMessage } from './returned-copy.ts';
 export interface BounceReport {
   /** Form of the bounce. `report`: machine-readable fields. `notice`: prose. */
   source: 'report' | 'notice';
-  /** Name of the reporting system, as it states itself. */
+  /** Name that the reporting system states for itself (Reporting-MTA); null if not stated. */
   reportingMta: string | null;
   /** Bounced recipients: at least 1, at most 100. */
   recipients: BouncedRecipient[];
@@ -118,8 +118,8 @@ function readFailedHeader(mail: ParsedMail): string[] {
 }
 
 /**
- * Adds the reason from the prose if the fields lack it (only `Status: 5.0.0`, or an empty text).
- * Sets `isHard` only if the fields prove a permanent failure.
+ * Adds the reason from the prose if the report fields give none (only `Status: 5.0.0`, or an empty
+ * text). Sets `isHard` only if the fields prove a permanent failure.
  */
 function enrich(
   recipient: BouncedRecipient,

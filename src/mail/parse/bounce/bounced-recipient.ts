@@ -1,4 +1,4 @@
-// A recipient of a bounce, and the only place that calls a bounce hard. Finds the SMTP reply in
+// Builds a recipient of a bounce; only this file declares a bounce hard. Finds the SMTP reply in
 // the words of any system: answered command, reply code, enhanced code and text.
 // src/mail/smtp/reply-rules/classify-reply.ts classifies it.
 
@@ -128,7 +128,7 @@ const quotation =
  */
 const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;
 
-/** Returns the words of the last server, if servers quote each other. */
+/** Returns the words of the last server if servers quote each other; otherwise all words. */
 export function lastServer(words: string): string {
   const last = [...words.matchAll(quotation)].at(-1);
   if (!last || ofSender.test(words.slice(0, last.index))) return words;

@@ -20,7 +20,7 @@ import {
 export interface DeliveryStatus {
   reportingMta: string | null;
   recipients: BouncedRecipient[];
-  /** True if every recipient has `Action: failed`. */
+  /** True if every recipient has `Action: failed`; also true without recipients. */
   isFailure: boolean;
 }
 
@@ -41,8 +41,8 @@ function readStatus(block: ReportBlock): string | null {
 }
 
 /**
- * Returns the action. Without a readable Action, the class of Status tells whether the failure is
- * final, but such a bounce is never hard.
+ * Returns the action. Without a readable Action, the class of Status decides: failed, delivered, or
+ * else delayed. Such a bounce is never hard.
  */
 function readAction(block: ReportBlock, status: string | null): BounceAction {
   const value = block.first('action') ?? '';

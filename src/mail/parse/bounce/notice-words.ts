@@ -1,5 +1,5 @@
-// Data: words of notices in the languages of mail systems. They say that delivery failed or is
-// delayed, begin the returned copy, or belong to mail that is not a notice.
+// Patterns for notices in the languages of mail systems: words about a failure or a delay, lines
+// that begin the returned copy, and words of automatic mail that is not a notice.
 
 /** Joins the patterns into a single expression that ignores case. */
 function anyOf(patterns: readonly RegExp[]): RegExp {
@@ -96,7 +96,7 @@ export const goesOn = anyOf([
   /wird weiter(?:hin)? versucht|noch nicht zugestellt|引き続き|再送を?(?:試み|行い)/,
 ]);
 
-/** Words that the system gave up. They outweigh words about an earlier delay. */
+/** Words that say that the system gave up. They outweigh words about an earlier delay. */
 export const gaveUp = anyOf([
   /giv(?:e|en|ing) up|gave up|no (?:further|more) (?:delivery )?attempts/,
   /(?:will|shall) not (?:be (?:re)?tried|be attempted|try|attempt)|not going to try again/,
@@ -104,7 +104,7 @@ export const gaveUp = anyOf([
   /permanent(?:ly)? (?:fatal )?(?:error|fail)|endg[üu]ltig|definitiv/,
 ]);
 
-/** Line that begins the returned copy, in which words are not the server's. */
+/** Line that begins the returned copy. The words below are not words of the server. */
 const copyTitle = anyOf([
   /(?:below|following|here|this|attached) .{0,40}(?:copy|part|header|beginning|text) .{0,40}(?:message|mail)/,
   /(?:original|unsent|returned|failed|undelivered) (?:message|mail) (?:text|header|follows|content|below)/,

@@ -1,6 +1,6 @@
-// Bounces in prose: qmail, Exim, old Exchange, Domino, webmail systems. Separates the notice from
-// the returned copy, in which words are not the server's. Splits the notice into a paragraph for
-// each address. notice-words.ts has the phrases.
+// Reads bounces in prose: qmail, Exim, old Exchange, Domino, webmail systems. Separates the words
+// of the server from the returned copy. Splits the notice into a paragraph for each address.
+// notice-words.ts has the phrases.
 import { parseAddress } from '../../../platform/net/address.ts';
 import { findHeader, type ParsedMail } from '../../mime/parsed-mail.ts';
 import { classifyReply } from '../../smtp/reply-rules/classify-reply.ts';
@@ -20,7 +20,7 @@ export interface Notice {
 interface Paragraph {
   email: string;
   lines: string[];
-  /** True if the line begins with the address. */
+  /** True if the first line begins with the address; false if a label precedes the address. */
   isOpened: boolean;
 }
 
@@ -102,7 +102,7 @@ export function readNotice(mail: ParsedMail): Notice {
   };
 }
 
-/** Returns the text before the first address, in which a system says whether it gave up. */
+/** Returns the text above the first line with an address: a system says there if it gave up. */
 export function readPreamble({ lines }: Notice): string {
   const end = lines.findIndex((line) => leading.test(line));
   return lines
@@ -112,7 +112,7 @@ export function readPreamble({ lines }: Notice): string {
     .slice(0, maxParagraphCharacters);
 }
 
-/** Returns the addresses of a line that contains nothing else; otherwise an empty list. */
+/** Returns the addresses of a line with several addresses and no words; else an empty list. */
 function readList(line: string): string[] {
   const found = line.match(anywhere) ?? [];
   if (found.length < 2 || /[^\s<>,;*•()]/.test(line.replace(anywhere, ''))) return [];
@@ -225,8 +225,8 @@ function readRecipientWords(
 }
 
 /**
- * Returns the recipients of a mail known to be a notice. If it names none, returns a recipient
- * without an address.
+ * Returns the recipients of a mail known to be a notice. If the notice names no recipient, returns
+ * a recipient with the address null.
  */
 export function readNoticeRecipients(notice: Notice, signs: NoticeSigns): BouncedRecipient[] {
   const isOther = (address: string) =>

@@ -12,8 +12,9 @@ import type { ParsedMail } from '../../mime/parsed-mail.ts';
 interface ReturnedMessage {
   /** Message-ID with angle brackets. */
   messageId: string | null;
-  /** Author of the copy (From) in lower case. `to` has possible failed recipients. */
+  /** Address of the author (From) in lower case; null if the copy has none. */
   from: string | null;
+  /** Addresses of the field To in lower case: possible failed recipients. */
   to: string[];
   /** Addresses `bounce+<token>@…` and `unsub+<token>@…` anywhere in the copy, without repeats. */
   tokenAddresses: string[];

@@ -38,12 +38,12 @@ export class SessionTranscript {
     }
   }
 
-  /** Recipients named by the transcript, in their order. */
+  /** Recipients of the RCPT commands in their order, then recipients with a summary only. */
   get recipients(): string[] {
     return [...new Set([...this.#answers.keys(), ...this.#summaries.keys()])];
   }
 
-  /** Returns the words about a recipient, preferably by the remote server. */
+  /** Returns the words about a recipient, preferably by the remote server; '' without words. */
   wordsOf(email: string): string {
     const own = this.#answers.get(email);
     if (own && own.length > 1) return [...own, ...this.#repeated(email, own)].join('\n');
@@ -51,7 +51,7 @@ export class SessionTranscript {
     return this.#summaries.get(email) ?? '';
   }
 
-  /** Returns the summary line if it begins with the code of the remote server. */
+  /** Returns the summary line in a list if it begins with the server's code; else an empty list. */
   #repeated(email: string, answers: readonly string[]): string[] {
     const code = /<<<\s*(\d{3})/.exec(answers.at(-1) ?? '')?.[1] ?? '';
     const own = this.#summaries.get(email);

@@ -38,7 +38,7 @@ function sum(sources: readonly DmarcSource[]): number {
   return sources.reduce((total, { count }) => total + count, 0);
 }
 
-/** Merges records that differ only in the count into a source. */
+/** Adds up the counts of records with the same address, disposition, results and From domain. */
 function mergeRecords(records: readonly DmarcRecord[]): DmarcSource[] {
   const merged = new Map<string, DmarcSource>();
   for (const { sourceIp: ip, count, disposition, dkim, spf, headerFrom } of records) {

@@ -42,7 +42,7 @@ function decodeText(text: string): string {
   return decoded + text.slice(at);
 }
 
-/** Returns the end of `<!--…-->`, `<?…?>` or `<![CDATA[…]]>`. */
+/** Returns the offset of the closing `mark`: `-->`, `?>` or `]]>`. @throws XmlFault without it. */
 function findEnd(source: string, from: number, mark: string): number {
   const at = source.indexOf(mark, from);
   if (at < 0) throw new XmlFault(`${mark} is missing`);

@@ -19,7 +19,7 @@ interface Entry {
   localAt: number;
 }
 
-/** Returns the offset of the end record, after which a comment may follow. */
+/** Returns the offset of the end record, which a comment may follow; -1 without a record. */
 function findEnd(zip: Buffer): number {
   const first = Math.max(0, zip.length - endBytes - maxCommentBytes);
   for (let at = zip.length - endBytes; at >= first; at -= 1) {

@@ -1,7 +1,7 @@
-// Finds the beginning of a mail that is quoted or forwarded as a whole: the header block (`From:
-// …`, `Sent: …`)
-// in many languages, the rule above it (`-----Original Message-----`), and the lines by which help desks ask
-// for answers above them. Pure and linear: reads at most twelve lines below a label.
+// Finds the beginning of a mail that is quoted or forwarded as a whole: the header block (`From:`,
+// `Sent:`) in many languages, the rule above (`-----Original Message-----`), and the lines by which
+// help desks ask for answers above the line. Pure and linear: reads at most twelve lines below a
+// label.
 
 /** Labels of each field, in the languages of Outlook, Apple Mail, Gmail and Thunderbird. */
 const labels = {
@@ -37,7 +37,7 @@ const maxBlockLines = 12;
 /** Longest text before the colon of a label in any language. */
 const maxLabelCharacters = 30;
 const neededFields = 3;
-/** Number of lines below a rule in which an attribution of lines with `>` must end. */
+/** Lines with `>` belong to a rule if they begin fewer lines than this below the rule. */
 const mostAttributionLines = 7;
 
 /** Emphasis before a label, since text made from HTML may have `*From:*`. */

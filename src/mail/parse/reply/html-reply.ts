@@ -25,7 +25,7 @@ const markByName = new Map(
 );
 /** The line that Outlook draws above the header block of the quoted mail. */
 const outlookBorder = /border-top:\s?solid #(?:E1E1E1|B5C4DF)/i;
-/** Longest attribute that is read. */
+/** Most characters of an attribute that are read. */
 const maxAttribute = 500;
 
 const classesOf = (attributes: Attributes) =>
@@ -149,7 +149,7 @@ function withParts(isAnswer: boolean): TextOptions {
 
 /**
  * Converts the visible words of HTML to about `most` characters of text, with marks and with `> `
- * before quoted lines. `isAnswer`: the mail is an answer, so that all blockquotes are quotations
+ * before quoted lines. `isAnswer`: the mail is an answer, so that all blockquotes are quotations.
  */
 export function makeMarkedText(html: string, isAnswer: boolean, most: number): MadeText {
   const made = makeText(html, { ...withParts(isAnswer), most });

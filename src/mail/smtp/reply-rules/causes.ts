@@ -1,5 +1,5 @@
-// Causes of refusals that the reply of the server proves by words, with meaning and remedy (data).
-// They concern the form of our mail, its authentication, and our account at a relay. The patterns
+// Causes of a refusal that the text of an SMTP reply reveals, each with a meaning and a remedy:
+// faults in the form or the authentication of our mail, and in our account at a relay. The patterns
 // are in rules-form.ts, rules-proof.ts and rules-account.ts.
 
 export interface CauseWords {

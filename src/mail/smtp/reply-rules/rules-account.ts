@@ -1,4 +1,4 @@
-// Refusals of a relay about our account: its senders and the login (data).
+// Rules for refusals of a relay because of our account: unverified senders, pauses, the login.
 import { causeRules, type ReplyRule } from './rule.ts';
 
 const sender = causeRules('unverified-sender', 'policy', [

@@ -1,5 +1,5 @@
-// Refusals by policy of the receiving server, protocol errors, and faults of the network path
-// (data). Also the fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
+// Rules for refusals by policy of the receiving server, protocol errors, and faults of the network
+// path. Also the fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
 import { type ReplyRule, wordRules } from './rule.ts';
 import { proofsByCode } from './rules-proof.ts';
 

@@ -1,5 +1,5 @@
-// Refusals of the form of our mail (data). Tried first, because providers mix them with words about
-// spam and policy, and number them 5.7.1.
+// Rules for refusals of the form of our mail. Tried first, because providers mix these words with
+// words about spam and policy, and answer with the code 5.7.1.
 import { causeRules, type ReplyRule } from './rule.ts';
 
 const dkim = causeRules('duplicate-dkim', 'protocol', [

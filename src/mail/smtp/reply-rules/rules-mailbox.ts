@@ -1,5 +1,5 @@
-// Refusals about a mailbox (full, unknown, closed) or the domain of a mailbox (data). Only the
-// rules about domains and recipients make a bounce hard, so these words must be unmistakable.
+// Rules for refusals about a mailbox (full, unknown, closed) or the domain of a mailbox. Only rules
+// about domains and recipients make a bounce hard, so their words must be unmistakable.
 import { type ReplyRule, wordRules } from './rule.ts';
 
 const full = wordRules('mailbox-full', [

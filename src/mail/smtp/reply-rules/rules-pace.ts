@@ -1,5 +1,5 @@
-// Refusals about the rate and volume of our mail (data). Tried before the tables below: a server
-// that asks for a lower rate often names reputation, spam or a user in the same reply.
+// Rules for refusals about the rate and volume of our mail. Tried before the rules about reputation
+// and mailboxes: a server that asks for a lower rate often names spam or a user in the same reply.
 import { type ReplyRule, rateRules, wordRules } from './rule.ts';
 
 const reputationPace = rateRules('blocked', [

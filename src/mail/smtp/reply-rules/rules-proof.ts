@@ -1,5 +1,5 @@
-// Refusals for a missing proof (data): reverse DNS, SPF, DKIM, DMARC, TLS. Each proof has a remedy.
-// With 4yz the same words ask for a lower rate, with 5yz they refuse.
+// Rules for refusals because a proof is missing: reverse DNS, SPF, DKIM, DMARC, TLS. Each proof has
+// a remedy. With 4yz, replies with the same words often limit the rate; with 5yz they refuse.
 import type { ErrorCode } from '../outcome.ts';
 import type { Cause } from './causes.ts';
 import { causeRules, type ReplyRule, type WordRow } from './rule.ts';
@@ -98,8 +98,8 @@ const nullMx = causeRules('null-mx', 'policy', [
 
 /**
  * Codes that name a proof without words (RFC 7372). 5.7.27, 5.7.29 and 5.7.30 are missing: Gmail
- * uses them for SPF, TLS and DKIM, but their RFCs for a null MX, ARC and REQUIRETLS. For these only
- * words decide.
+ * uses these codes for SPF, TLS and DKIM, but the RFCs define them for a null MX, ARC and
+ * REQUIRETLS. For these codes only the words decide.
  */
 const codes: readonly (readonly [Cause, ErrorCode, enhanced: RegExp, example: string])[] = [
   ['dkim-failed', 'auth-failed', /^7\.2[0-2]$/, '550 5.7.20 Nope'],

@@ -1,6 +1,6 @@
-// Refusals of the sender by reputation or authentication, or of the content (data). They precede
-// all rules about recipients: some servers answer 5.1.1 for them, and our reputation must not block
-// an address.
+// Rules for refusals of the sender (reputation, authentication) or of the content. Tried before all
+// rules about recipients: some servers answer such refusals with 5.1.1, and our bad reputation must
+// not block an address.
 import { type ReplyRule, wordRules } from './rule.ts';
 
 /** Replies that the words of later tables would misread. */

@@ -342,7 +342,7 @@ export class SmtpChannel {
     });
   }
 
-  /** Holds the block until promises that `onTail` resolves have run. */
+  /** Holds the block until `onTail` could add an envelope. Without `onTail`, writes at once. */
   #hold(block: readonly Buffer[], onTail: (() => void) | undefined): void {
     this.#held = block;
     if (!onTail) {

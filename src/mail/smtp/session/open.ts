@@ -124,8 +124,8 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
 }
 
 /**
- * Closes the session after an unexpected reply. After a reply that is neither expected nor a
- * refusal, replies are out of step.
+ * Closes the session after an unexpected reply, and returns the fault. A reply below 400 is a fault
+ * of kind `protocol`: replies are then out of step with commands.
  */
 function refuseReply(channel: SmtpChannel, reply: SmtpReply, verb: Verb): SmtpFault {
   const kind = reply.code >= 400 ? 'refused' : 'protocol';

@@ -99,9 +99,9 @@ export class SmtpSession {
   /**
    * Delivers a message and returns the answers in the order of `mail.recipients`. Never rejects.
    *
-   * The next call must wait until this call resolves or calls `onTail`. Small messages except the
-   * first of a session call `onTail`: the next envelope is then written together with the end of
-   * this message.
+   * The next call must wait until this call resolves or calls `onTail`. With PIPELINING, a small
+   * message calls `onTail`, except the first message of a session: the next envelope is then
+   * written together with the end of this message.
    */
   async deliver(mail: SmtpMail, onTail?: OnTail): Promise<RecipientAnswer[]> {
     const channel = this.#channel;
@@ -209,7 +209,10 @@ export class SmtpSession {
     if (!this.#tookLast || mail.code === badSequence) throw this.#outOfStep(mail, 'MAIL');
   }
 
-  /** Sends a command at a time (RFC 5321 4.1.4), without DATA if all recipients were refused. */
+  /**
+   * Sends each command after the reply to the previous command (RFC 5321 4.1.4). Returns the reply
+   * to DATA; null if the server refused the sender or all recipients, so that DATA was not sent.
+   */
   async #sendEnvelopeInSteps(transaction: MailTransaction): Promise<SmtpReply | null> {
     for (const command of [...this.#takeReset(), ...transaction.envelope()]) {
       const reply = await this.#channel.ask(command);

@@ -42,7 +42,7 @@ interface LocalRefusal {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach the wire
 const unsafeInPath = /[\x00-\x20\x7f<>]/;
 
-/** Octets of a message before dot-stuffing, as SIZE counts them (RFC 1870 section 5). */
+/** Counts the octets of a message before dot-stuffing, as SIZE requires (RFC 1870 section 5). */
 export function countBytes(data: readonly Buffer[]): number {
   return data.reduce((sum, chunk) => sum + chunk.length, 0);
 }
@@ -161,7 +161,7 @@ export class MailTransaction {
     return this.#accepted > 0;
   }
 
-  /** Builds MAIL, and RCPT for each recipient. */
+  /** Builds MAIL, and RCPT for each recipient that was not refused on our side. */
   envelope(): Command[] {
     const { mail, bytes } = this;
     const line = mailLine(mail, bytes, this.#offered, this.#isUtf8());
