@@ -59,7 +59,7 @@ export function factsOf(row: CampaignRow): CampaignFacts {
   return { ...facts, email: { ...email, ...content }, audience: { ...audience, contactIds } };
 }
 
-/** Tells whether mail to tags or groups has no unsubscribe group. */
+/** Tells whether mail to tags or groups lacks a required unsubscribe group. */
 export function lacksUnsubscribeGroup({
   email,
   audience,

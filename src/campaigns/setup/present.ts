@@ -63,7 +63,7 @@ export async function presentRun(db: Db, row: RunState): Promise<RunSummary> {
   return summaryOf(row, statsOf(counts(row.id)));
 }
 
-/** Returns the audience of a run without the queries of the groups. */
+/** Returns the audience of a run without the queries of the groups; null without a snapshot. */
 function audienceOf({ audience_snapshot }: RunRow): Run['audienceSnapshot'] {
   const audience = fromJson<NonNullable<Run['audienceSnapshot']>>(audience_snapshot);
   if (!audience) return null;

@@ -30,7 +30,7 @@ export async function renderCampaign(
 }
 
 /**
- * Sends the mail of a campaign to a few addresses, marked as a test. They are in no run.
+ * Sends the mail of a campaign to a few addresses, marked as a test. The messages belong to no run.
  * @throws ResourceNotFoundError; ForbiddenError for a sender that may not send; RateLimitedError.
  */
 export async function testCampaign(

@@ -22,7 +22,7 @@ export interface CampaignRow {
   warnings: string;
   created_at: number;
   updated_at: number;
-  /** JSON of HTML, text, files, template data and ids of contacts. */
+  /** JSON of HTML, text, attachments, template data and contact ids. */
   body: string;
 }
 
@@ -37,7 +37,7 @@ const own = ownTables<CampaignTables>();
 
 export const campaigns = own.rowsOf('campaigns', 'campaign');
 
-/** Finds the campaigns of an organization among these ids. */
+/** Returns the ids, among these, of campaigns of the organization. */
 export const findKnownCampaigns = own.all(
   (db, organizationId: string, ids: readonly string[]) =>
     db

@@ -31,8 +31,8 @@ async function presentRecipients(db: Db, rows: readonly RecipientRow[]): Promise
 
 /**
  * Lists a page of the contacts that a run has judged, in the order of their ids.
- * @throws ResourceNotFoundError; ValidationError for a foreign cursor, or a filter that matches too
- * slowly.
+ * @throws ResourceNotFoundError; ValidationError for a cursor of a different list, or a filter that
+ * matches too slowly.
  */
 export async function listRecipients(
   app: App,

@@ -1,5 +1,5 @@
-// Results of a run beyond the counters: by domain of the receiver, and by link. Reads the first
-// people of the ledger, so the cost is bounded.
+// Results of a run beyond the counters: by domain of the receiver, and by link. Reads only the
+// first contacts of the ledger, so the cost is bounded.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { findDeliveryStatuses } from '../../outbound/deliveries/queries.ts';
@@ -20,15 +20,15 @@ export interface Receiver {
 }
 
 export interface RunResults {
-  /** Number of people that the figures are of: the first of the run. */
+  /** Number of contacts that the figures cover: the first of the run, at most 2,000. */
   people: number;
   receivers: Receiver[];
   links: ClickedLink[];
 }
 
-/** Most people of a run that are read. */
+/** Most contacts of a run that are read. */
 const mostPeople = 2_000;
-/** People of a query. Other work runs between two queries. */
+/** Most messages in a query: the event loop is free between two queries. */
 const perQuery = 500;
 
 const arrived: ReadonlySet<MessageStatus> = new Set(['delivered', 'read', 'complained']);

@@ -261,7 +261,7 @@ export const audienceRoutes = {
 
 /** Runs for pages of the console. */
 export const campaignRunDesk = {
-  /** Tells the results of a run by receiver and by link. */
+  /** Returns the results of a run by receiver and by link. */
   results: internalRoute({
     name: 'campaign-runs/results',
     permission: 'campaigns:read',

@@ -6,7 +6,7 @@ import { fromNow, timeInWords } from '../../outbound/explain/time-words.ts';
 import type { RunWaitReason } from '../../run-ledger/schema.ts';
 import type { RunSummary } from './run-schema.ts';
 
-/** Status of a run in words. */
+/** Reason of the status as a sentence, and the command that helps, if any. */
 export interface RunStanding {
   because: string;
   help: Help | null;
@@ -18,7 +18,7 @@ interface Words {
   command: string;
 }
 
-/** The texts contain `{run}`, `{until}` and `{domain}` as places for facts of the run. */
+/** `{run}`, `{until}`, `{domain}` and further names in braces are replaced by facts of the run. */
 const waits: Readonly<Record<RunWaitReason, Words>> = {
   rate: {
     because: 'It sends at the rate of the plan. It continues {until}.',
@@ -104,7 +104,7 @@ function filled({ because, purpose, command }: Words, facts: Record<string, stri
   return { because: fill(because), help: { purpose, command: fill(command) } };
 }
 
-/** Says why a run has the present status, and which command helps. */
+/** Returns the reason of the present status as a sentence, and the command that helps. */
 export function standingOf(run: RunSummary, now: number): RunStanding {
   const { id, status, scheduledFor, startedAt, holdReason, waitReason, nextDispatchAt } = run;
   const facts = {

@@ -335,7 +335,7 @@ function resumedTo({ started_at: startedAt, completed_at: completedAt }: RunStat
   return startedAt === null ? 'scheduled' : 'running';
 }
 
-/** Deliveries of a run that a transaction cancels. */
+/** Most deliveries of a run that a transaction cancels. */
 export const cancelledAtOnce = 500;
 
 /**

@@ -68,18 +68,21 @@ export function endsAutomatically(reason: string | null): boolean {
   return reason !== null && automaticEnds.includes(reason);
 }
 
-/** Health of a run up to a hold. */
+/** Counts of a run at the last hold for health. Later checks subtract them. */
 interface ExcludedCounts {
   attempted: number;
   hardBounced: number;
   complaints: number;
-  /** Time of the hold. */
+  /** Time of the hold, ms since 1970; 0 without a hold. */
   at: number;
 }
 
 const nothingExcluded: ExcludedCounts = { attempted: 0, hardBounced: 0, complaints: 0, at: 0 };
 
-/** Answer for a run that may continue: the sender, and a caller with the rights of the run. */
+/**
+ * The hold of a run; or, for a run that may continue, the sender and a caller with the rights of
+ * the run.
+ */
 export type MayGo = { hold: Hold } | { hold: null; sender: ResolvedSender; caller: Caller };
 
 function held(
@@ -90,7 +93,7 @@ function held(
   return { hold: { hold_reason: reason, hold_domain_id: domainId, hold_detail: detail } };
 }
 
-/** Finds the first reason to hold a run. */
+/** Returns the first reason to hold a run, in the order above; else the sender and the caller. */
 export async function findHold(
   app: App,
   db: Db,

@@ -1,9 +1,9 @@
-// Leases of runs: of several daemons on a store, only the lease holder walks a run. A timer renews
-// the lease while the holder takes a turn, and only the holder moves the run. The lease of a dead
-// daemon ends automatically.
+// Leases of runs: of several daemons on a store, only the lease holder works on a run. A timer
+// renews the lease during each turn (loop.ts), and only the holder moves the run. The lease of a
+// dead daemon ends automatically.
 //
 //   lease                            | event                         | then
-//   ---------------------------------+-------------------------------+--------------------------------
+//   ---------------------------------+-------------------------------+-----------------------
 //   none, or ended                   | a daemon finds the run due    | own
 //   own                              | a third of a turn's lease, or | renewed
 //                                    | half of it before a turn      |
@@ -18,10 +18,10 @@ import {
   renewRun,
 } from '../../run-ledger/walk-queries.ts';
 
-/** A crash delays the leased run by at most this. */
+/** Life of a lease: a crash delays the leased run by at most this time. */
 export const leaseMs = 30_000;
 
-/** Returns the present moment of a worker, by which leases are judged. */
+/** Returns the worker with the time by which it judges whether leases have ended. */
 export function momentOf(app: App, worker: string): Moment {
   return { worker, now: app.clock.now() - leaseDelayMs(app, leaseMs) };
 }

@@ -1,6 +1,6 @@
-// The loop of a daemon over due runs: each step begins the turn of a run, and waits for the end of
-// the turn or its time. A turn that takes longer, as the organization waits for its own reads or
-// workers, continues beside the turns of other organizations.
+// The loop of a daemon over due runs. Each step begins a turn of a run, a limited time of work, and
+// waits until the turn or that time ends. A turn that takes longer, as the organization waits for
+// its own reads or workers, continues beside the turns of other organizations.
 //
 //   status      | a turn
 //   ------------+------------------------------------------------------------
@@ -9,8 +9,9 @@
 //   held        | checks whether the cause has ended (below)
 //   cancelled   | cancels some of the queued mail (below)
 //
-// The first turn of a daemon also frees mail that was queued before the run was resumed. Turns go
-// by time and end between two contacts (run-turns.ts). After an error the run waits (below).
+// The first turn of a daemon also frees mail that was queued before the run was resumed. Turns are
+// chosen by their past time, and end between two contacts (run-turns.ts). After an error the run
+// waits (below).
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
 import { cancelRun, releaseRun } from '../../outbound/queue/desk/runs.ts';
@@ -38,9 +39,9 @@ import { RunTurns, Turn } from './run-turns.ts';
 import { startRun } from './start.ts';
 import { snapshotsOf } from './walked-run.ts';
 
-/** Due runs among which a step chooses. */
+/** Most due runs among which a step chooses. */
 const mostRead = 100;
-/** Organizations with a turn under way. Each has a single turn. */
+/** Most organizations with a turn under way. Each has a single turn. */
 const mostTurns = 4;
 /** Waits and leases are shorter than this. A later time means that the clock was set back. */
 const longestWaitMs = 60_000;
@@ -169,7 +170,7 @@ export function campaignLoop(app: App): CampaignLoop {
   };
 }
 
-// A turn that throws puts its run off, so that the other runs continue. The run says why, until
+// A turn that throws delays its run, so that further runs continue. The run shows the reason until
 // a turn succeeds.
 //
 //   waitReason | error                                                        | tried again after

@@ -12,7 +12,8 @@ import { holdOrWait, storePage } from './store-page.ts';
 import { snapshotsOf } from './walked-run.ts';
 
 /**
- * Walks a page of a run that this worker has leased, up to the contact at which the turn ends.
+ * Judges and stores the next page of contacts of a run that this worker has leased, up to the
+ * contact at which the turn ends.
  */
 export async function walkPage(
   app: App,

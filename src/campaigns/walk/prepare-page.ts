@@ -38,7 +38,7 @@ export interface Page {
   question: Question;
   /** Candidates by id. */
   ids: readonly string[];
-  /** All candidates up to this contact are in `ids`; null for an organization without contacts. */
+  /** All candidates up to this contact are in `ids`; null without such a contact. */
   reached: string | null;
   prepared: ReadonlyMap<string, PreparedFor>;
   room: Room;
@@ -105,7 +105,7 @@ export async function preparePage(
   };
 }
 
-/** Ends a page before a contact without a message. */
+/** Ends a page before the first contact for which no message was prepared. */
 function cutAt(
   read: Pick<Page, 'ids' | 'reached'>,
   { last_contact_id }: RunState,
@@ -163,7 +163,7 @@ export function isRequest(
   return one !== undefined && 'request' in one;
 }
 
-/** Returns the end of the quiet hours of a contact; null outside of them. */
+/** Returns the end of the quiet hours of a contact, ms since 1970; null outside of them. */
 export function quietUntil(
   { quietHours, timezone }: Pick<Recipient, 'quietHours' | 'timezone'>,
   timezoneOfOrganization: string,

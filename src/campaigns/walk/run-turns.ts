@@ -1,9 +1,11 @@
-// Turns of due runs: organizations take turns by the time that their runs took, then the runs of
-// each. A turn walks a page, and ends between two contacts.
+// Chooses the next due run: first an organization, by the time that its runs took, then a run of
+// that organization, by the time that the run took. A turn of a run prepares and stores a page of
+// contacts, and ends between two contacts.
 //
 //   time of a turn                    | then
-//   ----------------------------------+---------------------------------------------------------------
-//   500 ms                            | ends after the current contact; the turns of other organizations begin
+//   ----------------------------------+------------------------------------------------------------
+//   500 ms                            | ends after the current contact; the next organization
+//                                     | begins a turn
 //   2 s without a worker for the      | the run waits for capacity: the queue of the organization
 //   first contact                     | may be long
 //   the daemon stops                  | ends after the current contact, even the first
@@ -20,7 +22,7 @@ interface Due {
   organization_id: string;
 }
 
-/** The turn of a run. */
+/** A turn of a run, with the signals that end it. */
 export class Turn implements PreparationEnds {
   readonly #over = new AbortController();
   readonly #latest = new AbortController();
@@ -61,15 +63,17 @@ export class Turn implements PreparationEnds {
   }
 }
 
-/** Turns of a daemon. Each organization has at most a single turn at a time. */
+/**
+ * Chooses and records the turns of a daemon. Each organization has at most a single turn at a time.
+ */
 export class RunTurns {
   readonly #organizations = new FairShare(1);
-  /** Turns among the runs of each organization with due runs. */
+  /** Order of the due runs of each organization. */
   #runs = new Map<string, FairShare>();
 
   /**
-   * Returns the next due run in turn; undefined without a due run. Skips organizations in `busy`:
-   * they have a turn.
+   * Returns the next due run in turn; undefined without a due run. Skips the organizations in
+   * `busy`, which have a turn now.
    */
   next<Run extends Due>(
     due: readonly Run[],

@@ -1,13 +1,13 @@
-// The pace of a run. It waits, and does not fail, for any of these:
+// The pace of a run. A run waits, and does not fail, at each of these limits:
 //
-//   waitReason  | waits for                                     | looks again
-//   ------------+-----------------------------------------------+---------------------------------------
-//   rate        | tokens of the organization's bucket, half of  | at the next token, each half second
-//               | which stays for requests                      |
-//   daily-quota | room in the quota                             | each 15 s, for a change of plan
-//   warming     | places in a window of the sending domain      | each 15 s, for a change by a person
-//   queue       | the run's mail to leave the queue: 5,000 at   | each second
-//               | most are in it                                |
+//   waitReason  | waits for                                    | checked again
+//   ------------+----------------------------------------------+-----------------------------------
+//   rate        | tokens of the organization's bucket, half of | at the next token, every 0.5 s
+//               | which stays for requests                     |
+//   daily-quota | the daily quota to allow mail                | each 15 s, for a change of plan
+//   warming     | the warming window of the sending domain     | each 15 s, for a change by hand
+//   queue       | the run's mail to leave the queue: 5,000 at  | each second
+//               | most are in it                               |
 import { findSpent } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { type RunPlaces, runPlaces } from '../../identity/warming/run-places.ts';
@@ -21,22 +21,22 @@ import type { RunState } from '../../run-ledger/queries.ts';
  */
 const mostQueued = 5_000;
 
-/** Wait for places in the next window. */
+/** Returns the wait for the next warming window. */
 export function waitForWarming({ opensAt }: Pick<RunPlaces, 'opensAt'>): Wait {
   return { reason: 'warming', until: opensAt };
 }
 
-/** Room for a page, as far as it can be known before the transaction. */
+/** Number of messages that the next page may make, as far as known before the transaction. */
 export interface Room {
   /** Most messages of the page. */
   most: number;
-  /** Free places in the queue. */
+  /** Deliveries that the run may still add to the queue. */
   queue: number;
-  /** Reason to wait; null if there is room for a message. */
+  /** Reason to wait; null if a message may be made. */
   wait: Wait | null;
 }
 
-/** Returns the room for a page of at most `pageSize` messages. */
+/** Returns how many messages a page of at most `pageSize` may make, and the reason to wait. */
 export async function roomFor(
   app: App,
   run: RunState,

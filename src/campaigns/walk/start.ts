@@ -89,7 +89,7 @@ export async function startRun(
   }
 }
 
-/** Runs a change of a run that is still scheduled and leased by this worker. */
+/** Calls `change` if the run is still scheduled and leased by this worker. */
 async function inScheduled(
   app: App,
   worker: string,
@@ -142,7 +142,10 @@ function frozenIn({ id, audience_snapshot, policy_snapshot }: RunRow) {
   return { audience, policy };
 }
 
-/** Reads the members of an audience. The days in audience queries are counted back from now. */
+/**
+ * Returns the columns that a start sets: the audience with the present time, from which queries
+ * count days back, the last contact id, and the estimated total.
+ */
 async function readMembers(
   app: App,
   run: RunState,

@@ -1,8 +1,9 @@
 // The transaction of a page. It judges the contacts as they are now, makes messages, writes the
-// ledger and moves the run's place. The page ends early, before a contact
+// ledger and advances the last contact of the run. The page ends early, before a contact
 //
 //   that has changed since the message was prepared   | and is prepared again at once
-//   without a token, a place, or room in the quota    | and the run waits (run-waits.ts)
+//   for which a token, the warming window, the queue  | and the run waits (run-waits.ts)
+//   or the quota allows no message now                |
 //
 // Order of locks: the campaign (for a run that leaves out contacts of other runs), the counters
 // of the quota, the run, the warming plan, contacts, then the locks of an accepted send.
@@ -52,7 +53,10 @@ interface Outcome {
   usedTokens: number;
 }
 
-/** Locks a run. Returns it if no column has changed since this worker read it. */
+/**
+ * Locks a run. Returns it if this worker still has the lease, and status and last contact are as
+ * read before; else null.
+ */
 async function lockStill(trx: Db, worker: string, read: RunState): Promise<RunState | null> {
   const run = await lockRun(trx, read.id);
   const isSame =
@@ -200,7 +204,10 @@ async function judgePage(
     usedTokens: 0,
   };
   const { going, skipped, failed } = outcome;
-  /** Returns the reason to end the page before this recipient; null to continue. */
+  /**
+   * Adds a recipient to the outcome and returns null; or returns the reason to end the page before
+   * this recipient.
+   */
   const end = (recipient: Recipient): Outcome['cut'] => {
     if (going.length >= room.queue) return { wait: { reason: 'queue', until: null } };
     if (places && going.length >= places.left) return { wait: waitForWarming(places) };
@@ -238,7 +245,10 @@ async function judgePage(
   return outcome;
 }
 
-/** Moves the place and the counters of a run; ends the run behind the last contact. */
+/**
+ * Stores the counters and the last contact of a run. After the last contact of the audience,
+ * completes the run, or fails it if no message could be made.
+ */
 async function moveOn(
   app: App,
   trx: Db,

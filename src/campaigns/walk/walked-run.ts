@@ -14,7 +14,7 @@ import type { AudienceSnapshot } from '../audience/schema.ts';
 import type { RunMailing } from '../mail/snapshot.ts';
 import type { RunPolicy } from '../setup/freeze.ts';
 
-/** Number of runs with snapshots in memory. An audience can name 10,000 contacts. */
+/** Most runs with snapshots in memory. An audience can name 10,000 contacts. */
 const mostKept = 50;
 
 /** Snapshots of a run. */

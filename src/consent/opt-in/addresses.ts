@@ -6,7 +6,7 @@ import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 
-/** Mails to an address in a day, of all organizations. */
+/** Most mails to an address in a day, over all organizations. */
 const mostADay = 10;
 const dayMs = 24 * 3_600_000;
 /** Most addresses remembered: the addresses mailed last. */

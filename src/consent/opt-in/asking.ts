@@ -1,15 +1,15 @@
 // Decides whether a contact may be asked to confirm a group, and when the mail is due.
 //
-//   state of the contact       | it is added again                      | then
-//   ---------------------------+----------------------------------------+----------------------------------
-//   no member                  | the address gets mail                  | pending, a mail is due
-//   pending                    | an hour after the mail, below 3 mails  | a mail is due
-//   confirmed                  | always                                 | confirmed, no mail
-//   confirmed, and left since  | as for pending                         | a mail is due: the link lifts the
-//                              |                                        | block of the group
-//   any                        | the address is blocked for all mail    | no mail
+//   state of the contact       | condition, when it is added           | then
+//   ---------------------------+---------------------------------------+--------------------------
+//   no member                  | the address gets mail                 | pending, a mail is due
+//   pending                    | an hour after the mail, below 3 mails | a mail is due
+//   confirmed                  | always                                | confirmed, no mail
+//   confirmed, and left since  | as for pending                        | a mail is due: the link
+//                              |                                       | lifts the group's block
+//   any                        | the address is blocked for all mail   | no mail
 //
-// A mail in the queue moves `mails` on and ends `due_at` in the transaction of the mail (loop.ts).
+// The transaction that queues the mail increments `mails` and clears `due_at` (loop.ts).
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -162,7 +162,7 @@ export async function readTexts(
   return { group: name, sender: sender.email };
 }
 
-/** Time, key and texts of a request for a mail. */
+/** Request to mail a confirmation link: time in ms since 1970, API key, and texts of the mail. */
 export interface Asking {
   now: number;
   keyId: string | null;

@@ -1,5 +1,5 @@
-// The HTTP operations on unsubscribe groups. They are in this room because a group is deleted with
-// its members.
+// The HTTP operations on unsubscribe groups. They are in this folder because a group is deleted
+// with its members.
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -49,7 +49,7 @@ export const unsubscribeGroupRoutes = nounRoutes(at, '/v1/unsubscribe-groups', {
 
 // Deletes unsubscribe groups with their members. src/people/unsubscribe-groups has the groups.
 
-/** Confirmations deleted per transaction. */
+/** Most confirmations deleted per transaction. */
 const rowsPerTransaction = 5_000;
 
 /**

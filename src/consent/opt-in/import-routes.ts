@@ -1,4 +1,4 @@
-// The HTTP operation that imports contacts. It is in this room because an import can ask the
+// The HTTP operation that imports contacts. It is in this folder because an import can ask the
 // contacts to confirm a group.
 import { area } from '../../core/api/area.ts';
 import { contactNoun, importOutput, importQuery } from '../../people/contacts/schema.ts';

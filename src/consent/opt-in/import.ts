@@ -1,5 +1,5 @@
-// Imports contacts that have to confirm a group. Their mails are due one after the other, so that a
-// mail of a single request need not wait for the whole import.
+// Imports contacts that have to confirm a group. Their mails become due at a bounded rate, so that
+// a mail of a single request need not wait for the whole import.
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import { type Caller, callerId, type StreamedBody } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';

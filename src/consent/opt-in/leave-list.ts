@@ -1,4 +1,4 @@
-// A person of the organization takes a contact off one kind of mail, as the contact asked for.
+// A person of the organization unsubscribes a contact from a group, on request of the contact.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -11,8 +11,9 @@ import { ConflictError } from '../../platform/errors.ts';
 import type { ListPlace } from './schema.ts';
 
 /**
- * Blocks the first address of a contact for the mail of a group. Lifting the block is the way back.
- * @throws ResourceNotFoundError; ConflictError for a contact without an address, or one that left.
+ * Blocks the first address of a contact for the mail of a group. Lifting the block undoes it.
+ * @throws ResourceNotFoundError; ConflictError for a contact without an address, or an address that
+ * left already.
  */
 export async function leaveList(app: App, caller: Caller, place: ListPlace): Promise<Block> {
   const { contactId, unsubscribeGroupId } = place;

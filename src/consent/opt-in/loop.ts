@@ -11,14 +11,14 @@ import { mailsPerSecond } from './limits.ts';
 import { mailIn, putOffDue } from './mail-due.ts';
 import { findDue, findDueOrganizations } from './queries.ts';
 
-/** Time between two turns of an organization. */
+/** Least time between two steps of the loop. */
 const turnMs = 1_000;
-/** Organizations in a turn of the loop. */
+/** Most organizations in a step of the loop. */
 const organizationsPerTurn = 20;
 
 /** Creates the loop of a daemon that mails due requests for a confirmation. */
 export function createConfirmationLoop(app: App): DueLoop {
-  /** Last organization of the previous turn. */
+  /** Last organization of the previous step; empty at the begin of a round. */
   let after = '';
   let nextTurn = 0;
   /**

@@ -50,7 +50,7 @@ const retryMs = 3_600_000;
 interface Turn {
   organizationId: string;
   now: number;
-  /** Mails that the rate limit allows now. */
+  /** Number of mails that the rate limit allows now. */
   tokens: number;
 }
 
@@ -113,7 +113,7 @@ export async function putOffDue(trx: Db, organizationId: string, now: number): P
 
 interface DueRows extends Turn {
   rows: readonly ConfirmationRow[];
-  /** Contacts of the rows. */
+  /** Ids of the contacts that are locked for the rows. */
   ids: readonly string[];
   /** Address of the default sender. */
   sender: string;
@@ -176,7 +176,9 @@ async function mailRows(app: App, trx: Db, allowances: Allowances, due: DueRows)
   return { mailed, refusal, wait };
 }
 
-/** Takes a token and quota for a mail and returns null, or returns the wait for them. */
+/**
+ * Takes quota for a mail. Returns null if a token was drawn too; else the wait for quota or token.
+ */
 function waitFor(
   allowances: Allowances,
   { organizationId, now, isDrawn }: { organizationId: string; now: number; isDrawn: boolean },
@@ -202,7 +204,10 @@ async function callersOf(
   return callers;
 }
 
-/** Returns a function that tells whether a recipient elsewhere could not open the link. */
+/**
+ * Returns a function that tells whether an address cannot open the link: without a public URL,
+ * links work only for local recipients.
+ */
 async function lostLinks(
   app: App,
   trx: Db,

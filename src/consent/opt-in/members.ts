@@ -44,9 +44,10 @@ function present(row: ConfirmationRow): Member {
 }
 
 /**
- * Returns the addresses of locked contacts, in the order of `ids`.
+ * Returns the addresses of locked contacts, in the order of `ids`. `places` is the list of the
+ * request, for the error.
  * @throws ResourceNotFoundError for an unknown contact; ValidationError for a contact without an
- * address. `places` is the list of the request.
+ * address.
  */
 async function addressesOf(
   trx: Db,

@@ -56,7 +56,7 @@ function wordsOf(state: PageState, { group, sender, address }: ConfirmPageNames)
 
 const button = { action: 'confirm', words: 'Yes, confirm' };
 
-/** Renders the page. */
+/** Returns the HTML of the page. */
 export function confirmPage(state: PageState, names: ConfirmPageNames, look: PageLook): string {
   const { sender, group, description } = names;
   const isOpen = state.is === 'open';

@@ -46,10 +46,10 @@ interface ConfirmationTables {
 
 const own = ownTables<ConfirmationTables>();
 
-/** Makes mails due that wait for a time after `latest`. */
+/** Makes mails due now that are dated after `latest`, because a clock ran ahead. */
 export const bringConfirmationsToPresent = own.toPresent('group_confirmations', 'due_at');
 
-/** Returns the contacts, among these, that have not yet consented to the mail of a group. */
+/** Returns the contacts, among these, with a row in the group that is not confirmed. */
 export const pendingAmong = own.all(
   (db, groupId: string, contactIds: readonly string[]) =>
     db
@@ -61,13 +61,13 @@ export const pendingAmong = own.all(
   (rows) => new Set(rows.map(({ contact_id }) => contact_id)),
 );
 
-/** SQL condition of `pendingAmong` for a contact, as a part of a larger query. */
+/** Returns the SQL condition that a contact is in `pendingAmong`. */
 export function isPending(groupId: string, contactId: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`exists (select 1 from group_confirmations
     where group_id = ${groupId} and contact_id = ${contactId} and status <> 'confirmed')`;
 }
 
-/** SQL for the contacts of `pendingAmong` in a range of ids, as a part of a larger query. */
+/** Returns SQL for the contacts of `pendingAmong` in a range of ids. */
 export function pendingIdsIn(
   groupId: string,
   { after, until }: { after: string; until: string },
@@ -187,7 +187,7 @@ export const findDueOrganizations = own.all((db, after: string, limit: number) =
   return { compile: () => due.compile(db) };
 });
 
-/** Finds the due confirmations of an organization, the first due first. */
+/** Returns group and contact of the due confirmations of an organization, the first due first. */
 export const findDue = own.all((db, organizationId: string, now: number, limit: number) =>
   db
     .selectFrom('group_confirmations')
