@@ -1,6 +1,6 @@
-// Anchors the signed heads of sealed logs outside of the store, once a day: posted to
-// `receipts.webhook`, or written to the log. With a kept anchor, anybody can later prove that the
-// log was not rewritten.
+// Publishes the signed heads of sealed logs outside of the store, once a day: posts them to
+// `receipts.webhook`, or without that setting writes them to the log of the daemon. A kept head
+// later proves that the sealed log was not rewritten.
 import type { App } from '../core/app.ts';
 import { InternalError } from '../platform/errors.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
@@ -9,7 +9,7 @@ import type { SignedHead } from './head.ts';
 import { findPublicKey } from './keys.ts';
 import { selectTrees } from './queries.ts';
 
-/** A day, and an hour for a late run of the job: a head may be anchored twice. */
+/** A day, and an hour for a late run of the job: a head may be published twice. */
 const backMs = 25 * 3600_000;
 const atOnce = 500;
 
@@ -46,8 +46,8 @@ async function* recentHeads(app: App): AsyncGenerator<Anchor[]> {
 }
 
 /**
- * Anchors the heads of the last day; for the scheduler.
- * @throws InternalError if the webhook does not take them.
+ * Publishes the heads that were signed in the last 25 hours; for the scheduler.
+ * @throws InternalError if the webhook does not accept the heads.
  */
 export async function anchorHeads(app: App): Promise<void> {
   const url = app.config.receipts.webhook;

@@ -86,7 +86,7 @@ function isSignature(signature: string, text: Buffer, publicKey: string): boolea
   return verify(null, text, key, Buffer.from(signature, 'base64'));
 }
 
-/** Counts of all that the log has of a message, up to a head. */
+/** Numbers of events and recipients of a message in the log, up to a head. */
 export interface MessageCounts {
   messageId: string;
   events: number;

@@ -16,7 +16,7 @@ interface Signer {
 /** The signer of each app, after the first read. */
 const signers = perApp<App, { known: Signer | null }>(() => ({ known: null }));
 
-/** Returns the encryption context of a private key. */
+/** Returns the context that binds an encrypted private key to the id of the key. */
 export const contextOf = (id: string) => `receiptKey:${id}`;
 
 function signerOf(app: App, { id, private_key }: ReceiptKeyRow): Signer {
@@ -52,7 +52,7 @@ export async function findSigner(app: App): Promise<Signer> {
   return kept.known;
 }
 
-/** Returns the private key that signed a head. */
+/** Returns the private key that signed a head. @throws Error if the store lacks the key */
 export async function getSigningKey(app: App, keyId: string): Promise<KeyObject> {
   const signer = await findSigner(app);
   if (signer.keyId === keyId) return signer.key;
@@ -81,7 +81,7 @@ export async function listPublicKeys(app: App): Promise<PublicKey[]> {
   }));
 }
 
-/** Returns the raw public key of this id in base64. */
+/** Returns the raw public key of this id in base64; an empty text for an unknown id. */
 export async function findPublicKey(app: App, keyId: string): Promise<string> {
   const rows = await selectReceiptKeys(app.store.db);
   return rows.find(({ id }) => id === keyId)?.public_key ?? '';

@@ -7,7 +7,7 @@ import { findTile, selectTilesOf, type TreeRow } from './queries.ts';
 import { readTiles } from './seal.ts';
 import { hashesOf, pathInTree, tileSize, tilesOfProof, toHex } from './tree.ts';
 
-/** Place of an event in the log, and the hashes that lead from it to the root. */
+/** Index of an event in the log, and the hashes that lead from the event to the root. */
 export interface EventProof {
   eventId: string;
   /** Number of events in the log before this event. */
@@ -16,13 +16,15 @@ export interface EventProof {
   hashes: string[];
 }
 
-/** Hashes of a tile of level 0, with the place of the first. */
+/** Hashes of a tile of level 0, with the index of the first in the log. */
 interface Leaves {
   from: number;
   hashes: readonly Hash[];
 }
 
-/** Returns the place of a sealed event; null if it was changed since, or is not sealed. */
+/**
+ * Returns the index of a sealed event in the log; null if it was changed since, or is not sealed.
+ */
 export async function findPlace(
   { store }: App,
   organizationId: string,
@@ -46,7 +48,10 @@ export async function findPlace(
   return null;
 }
 
-/** Proves sealed events. Returns null for an event that was changed since the seal. */
+/**
+ * Proves that events are in this tree. Returns null for an event that was changed since the seal,
+ * or that the tree does not have.
+ */
 export async function proveEvents(
   app: App,
   tree: TreeRow,

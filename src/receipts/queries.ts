@@ -97,7 +97,7 @@ export const findTile = own.first((db, organizationId: string, place: TilePlace)
     .where('number', '=', place.number),
 );
 
-/** Ids of the events under a tile of level 0. */
+/** Number of a tile of level 0, with the least and the greatest id of the events under it. */
 export type TileRange = Pick<TileRow, 'number' | 'first_id' | 'last_id'>;
 
 /** Returns the tiles that may contain the event: a single tile, unless the clock was set back. */
@@ -112,7 +112,7 @@ export const selectTilesOf = own.all((db, organizationId: string, eventId: strin
     .orderBy('last_id'),
 );
 
-/** Returns tiles of level 0 after this number. */
+/** Returns up to `limit` tiles of level 0 after this number, in order. */
 export const selectTileRanges = own.all(
   (db, organizationId: string, after: number, limit: number) =>
     db

@@ -47,8 +47,9 @@ function attemptsOf({ id, email, attempts }: DeliveryRow): ReceiptAttempt[] {
 const mostSeals = 10;
 
 /**
- * Returns the first events of a message, the number of all events, the deliveries, and a tree that
- * seals exactly these events.
+ * Returns the first 1,000 events of a message, the number of all events, the deliveries, and a tree
+ * in which all events of the message are sealed.
+ * @throws ConflictError if new events come faster than seals
  */
 async function sealedLog(app: App, organizationId: string, id: string) {
   const { db } = app.store;

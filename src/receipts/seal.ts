@@ -43,7 +43,7 @@ const chunkBytes = 4_194_304;
 /** Most unsealed lists that a step reads. */
 const mostLists = 512;
 
-/** Reads tiles of a tree for the functions of tree.ts, which do not wait. */
+/** Reads tiles of a tree in advance for the functions of tree.ts, which are synchronous. */
 export async function readTiles(
   { store }: App,
   organizationId: string,
@@ -103,7 +103,7 @@ interface Leaf {
   hash: Hash;
 }
 
-/** Returns lists that together have about a chunk of events. */
+/** Returns the first unsealed lists, which together have about 2,048 events. */
 async function nextLists({ store }: App, organizationId: string): Promise<Unsealed[]> {
   let count = 0;
   const lists = await selectUnsealed(store.db, organizationId, '', mostLists);
@@ -175,7 +175,8 @@ async function sealLeaves(app: App, organizationId: string, next: NextSeal): Pro
 }
 
 /**
- * Returns the signed tree with the new leaves, and the tiles that change. Without leaves, no tree.
+ * Returns the signed tree with the new leaves, and the tiles that change; without leaves, null and
+ * no tiles.
  */
 async function growTree(
   app: App,

@@ -51,7 +51,7 @@ export class SealedTiles {
     return new SealedTiles(app, organizationId, size, ranges);
   }
 
-  /** Number of the first hash that is missing; null if none is. */
+  /** Index of the first missing hash; null if no hash is missing. */
   get missingFrom(): number | null {
     const from = this.#ranges.length * tileSize;
     return from < this.#size ? from : null;
@@ -67,12 +67,14 @@ export class SealedTiles {
     this.#end(this.#open.filter(({ lastId }) => `${lastId}~` < id));
   }
 
-  /** Takes the hash of an event. Returns false if no tile at this place has it. */
+  /**
+   * Removes the hash of an event from the tiles in memory. Returns false if none of them has it.
+   */
   take(hash: Hash): boolean {
     return this.#open.some(({ left }) => left.delete(hash));
   }
 
-  /** Counts an event at this place that was changed since the seal. */
+  /** Counts an event in the range of the tiles in memory that was changed since the seal. */
   countOther(): void {
     const [first] = this.#open.toSorted((a, b) => (a.lastId < b.lastId ? -1 : 1));
     if (first) first.others += 1;

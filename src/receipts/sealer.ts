@@ -9,7 +9,7 @@
 // waiting | seal due, during a burst of sends or of  | waiting, a second: for a minute at most, and while
 //         | received mail                            | memory has the hashes
 // waiting | seal due                                 | sealing
-// sealing | done, and none of these had new events   | idle
+// sealing | done, and no organization had new events  | idle
 // sealing | done                                     | waiting, ten seconds: an event may have been
 //         |                                          | recorded and not committed
 // any     | `stop`                                   | ended, once the running seal ends

@@ -6,7 +6,7 @@ import type { Hash } from '../history/events/leaf.ts';
 
 /** Size of a hash in bytes (SHA-256). */
 const hashBytes = 32;
-/** Number of hashes in a full tile, as a power of two. */
+/** Binary logarithm of the number of hashes in a full tile. */
 const tileBits = 8;
 export const tileSize = 2 ** tileBits;
 /** Enough levels for 2^40 events. */

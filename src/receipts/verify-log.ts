@@ -53,7 +53,7 @@ export interface LogState {
 
 const mostChanged = 1_000;
 
-/** Reads all events in the order of ids, a part at a time. */
+/** Reads all events in the order of ids, a batch at a time. */
 async function* rowsOf({ store }: App, organizationId: string) {
   let after = '';
   for (;;) {
@@ -86,7 +86,10 @@ async function unsealedIds({ store }: App, organizationId: string): Promise<Set<
   }
 }
 
-/** Judges an event that is not in the tree as it was read. */
+/**
+ * Judges an event whose hash no tile in memory has. Returns `unsealed` if the event waits for a
+ * seal or was sealed meanwhile; else adds it to the erased or changed events.
+ */
 async function judgeOther(
   app: App,
   state: LogState,
@@ -101,7 +104,7 @@ async function judgeOther(
   return 'other';
 }
 
-/** Compares all events with the tiles. */
+/** Compares all events with the tiles, and adds the results to `state`. */
 async function compareRows(
   app: App,
   state: LogState,

@@ -186,7 +186,7 @@ interface Evidence {
   evidence?: unknown;
 }
 
-/** Events made before receipts existed have no evidence: their attempts are not proven. */
+/** Returns the attempts that no event proves. Events from before receipts have no evidence. */
 function attemptProblems({ attempts, events }: AnyReceipt): ReceiptProblem[] {
   const facts = events.map((event) => (event.facts ?? {}) as Evidence);
   return attempts.flatMap((one) => {

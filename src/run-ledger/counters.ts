@@ -26,7 +26,7 @@ import {
 const minuteMs = 60_000;
 /** Time for which minutes are kept. Decisions to hold a run use only the last 15 minutes. */
 const keptMs = 60 * minuteMs;
-/** Longest kept reply of a provider. */
+/** Most characters of a provider's reply that are kept. */
 const mostReplyCharacters = 500;
 
 function emptyTally(): RunTally {
@@ -47,7 +47,7 @@ export interface RunAttempt {
   runId: string;
   /** Time of the end, ms since 1970. */
   at: number;
-  /** Reply of a provider that deferred it for policy or rate; null for any other end. */
+  /** Reply of a provider that deferred the mail for policy or rate; null for any other end. */
   deferral: string | null;
 }
 

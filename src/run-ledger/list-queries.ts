@@ -55,7 +55,7 @@ export const findOpenRun = own.first((db, organizationId: string, campaignId: st
     .limit(1),
 );
 
-/** Selects rows of a ledger. */
+/** Conditions on the rows of a ledger. Undefined conditions do not apply. */
 export interface RecipientFilter {
   outcome: RunOutcome | undefined;
   reason: string | undefined;

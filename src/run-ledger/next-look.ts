@@ -18,7 +18,7 @@ export function lookPauseMs({ join }: Pick<Clock, 'join'>): number {
 /** Reason and end of a run's wait. */
 export interface Wait {
   reason: RunLimit;
-  /** Time of the next message, as far as it is known. */
+  /** Time of the next message, ms since 1970; null if it is unknown. */
   until: number | null;
 }
 

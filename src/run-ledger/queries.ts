@@ -41,7 +41,7 @@ export interface RunRow {
   is_test: number;
   created_at: number;
   updated_at: number;
-  /** Audience as JSON. `policy_snapshot` has the policy. */
+  /** JSON of the audience. */
   audience_snapshot: string | null;
   policy_snapshot: string | null;
   /** JSON of the parts that the messages share. */
@@ -138,7 +138,7 @@ export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promis
 
 export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
 
-/** Finds the contacts among these that are in the ledger of any of the runs. */
+/** Returns the given contacts that are in the ledger of any of the runs. */
 export const judgedAmong = own.all(
   (db, runIds: readonly string[], contactIds: readonly string[]) =>
     db
@@ -149,7 +149,7 @@ export const judgedAmong = own.all(
   (rows) => rows.map(({ contact_id }) => contact_id),
 );
 
-/** Returns the address hashes among these that already have a message of the run. */
+/** Returns the given address hashes that already have a message of the run. */
 export const addressKeysAmong = own.all(
   (db, runId: string, addressKeys: readonly number[]) =>
     db
@@ -173,8 +173,8 @@ interface Act {
 const actColumns = { opened: 'opened_at', clicked: 'clicked_at', received: 'created_at' } as const;
 
 /**
- * Fragment of a query on contacts: whether a contact opened, clicked or got a message of any run of
- * the campaign. Looks up a single row of each run.
+ * Returns the SQL condition that a contact opened, clicked or got a message of any run of the
+ * campaign. The query looks up a single row of each run.
  */
 export function activityOf(
   db: Db,
@@ -191,10 +191,7 @@ export function activityOf(
     and one.${sql.ref(actColumns[way])} >= ${since} limit 1) is not null)`;
 }
 
-/**
- * Fragment of a query on contacts: whether a contact opened, clicked or got a message of any run of
- * its organization.
- */
+/** Returns the SQL condition that a contact opened, clicked or got a message of any run. */
 export function activityAmongAll(
   { way, since }: Pick<Act, 'way' | 'since'>,
   contactId: RawBuilder<unknown>,
@@ -222,7 +219,7 @@ export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
     .$narrowType<{ status: StoppedStatus }>(),
 );
 
-/** Times of the first open and the first click of a message by a person; null for a later act. */
+/** Times of the first open and click of a message by a person; null leaves the stored time. */
 export interface RecipientMark {
   run_id: string;
   contact_id: string;
@@ -231,7 +228,9 @@ export interface RecipientMark {
   clicked_at: number | null;
 }
 
-/** Marks a contact of the ledger as engaged. The caller has locked the message. */
+/**
+ * Records the first open and click of a contact in the ledger. The caller has locked the message.
+ */
 export const markEngaged = own.run((db, mark: RecipientMark) =>
   db
     .updateTable('campaign_recipients')
@@ -300,5 +299,5 @@ const forgetIn = own.run((db, runId: string, contactId: string) =>
     .where('contact_id', '=', contactId),
 );
 
-/** Erases addresses of authors. */
+/** Erases the address of a member in the runs that the member made. */
 export const eraseRunNames = own.namesIn('campaign_runs', { created_by: 'actor_email' });

@@ -1,5 +1,5 @@
-// Statuses of campaign runs and their ledger. Groups, the queue and tracking read the rows of runs,
-// so the rows are below them here. src/campaigns does the work of a run.
+// Statuses of campaign runs and their ledger. Contact groups, the queue and tracking read the rows
+// of runs, so this folder is below them. src/campaigns does the work of a run.
 export const runStatuses = [
   'scheduled',
   'running',

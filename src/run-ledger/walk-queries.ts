@@ -25,7 +25,7 @@ const dueColumns = [
 
 /**
  * Returns due runs that no other worker has leased: the longest due run of each organization, then
- * the second run of each, so that many runs of an organization hide no run of another.
+ * the second run of each, so that an organization with many runs does not delay the rest.
  */
 export const selectDueRuns = own.all((db, { worker, now }: Moment, limit: number) =>
   db
@@ -109,10 +109,13 @@ export async function endLeases(db: Db, worker: string | null): Promise<void> {
     .execute();
 }
 
-/** Ends leases that would end after `latest`. */
+/** Ends leases dated after `latest`, because a clock ran ahead. */
 export const bringRunLeasesToPresent = own.toPresent('campaign_runs', 'leased_until');
 
-/** Makes runs due now that wait for a time after `latest`. Runs with a chosen time keep it. */
+/**
+ * Makes runs due now that are dated after `latest`, because a clock ran ahead. Scheduled runs keep
+ * their time.
+ */
 export const bringRunsToPresent = own.change((db, now: number, latest: number) =>
   db
     .updateTable('campaign_runs')
@@ -151,7 +154,7 @@ export const selectNotSkipped = own.all(
       .limit(limit),
 );
 
-/** Returns the reason of the first failed contact of a run. */
+/** Returns the reason of the first failed contact of a run; null if no contact failed. */
 export const findFailure = own.first(
   (db, runId: string) =>
     db

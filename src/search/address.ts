@@ -1,5 +1,5 @@
-// Answers for one address why mail to it did or did not arrive: its contact, its blocks, and the
-// last messages to it with the state of its own copy.
+// Explains why mail to an address did or did not arrive: by the contact, the blocks, and the last
+// messages to the address, with the status of each copy for the address.
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
 import { listMessageIds } from '../outbound/messages/lists/list-queries.ts';
@@ -13,13 +13,13 @@ import type { FoundAddress, FoundPerson, MailToAddress } from './schema.ts';
 const mostBlocks = 10;
 const mostMessages = 5;
 
-/** Nouns of the answer that the caller may read. */
+/** Parts of the answer that the caller may read. */
 export interface MaySee {
   blocks: boolean;
   messages: boolean;
 }
 
-/** Returns the state of the copy for this address. */
+/** Presents a message with the status of the copy for this address. */
 function copyOf(message: Message, folded: string): MailToAddress {
   const { id, subject, createdAt } = message;
   const recipient = message.recipients.find(({ email }) => foldAddress(email) === folded);

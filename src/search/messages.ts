@@ -11,7 +11,7 @@ import { idPattern } from '../platform/runtime/ids.ts';
 import { type Db, fromJson } from '../platform/store/db.ts';
 import type { FoundMessage } from './schema.ts';
 
-/** Fewest characters of a subject that are searched: one letter begins too many. */
+/** Fewest characters to search for in subjects: a single letter begins too many subjects. */
 const leastSubject = 3;
 
 type Hit = Pick<FoundMessage, 'id' | 'by'>;
@@ -44,7 +44,7 @@ export async function idsOfMessages(
   return [...found.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, most);
 }
 
-/** Presents found messages, without those that were deleted meanwhile. */
+/** Presents found messages, without messages that were deleted meanwhile. */
 export async function findAnyMessages(
   { store }: App,
   { organizationId }: Caller,

@@ -37,7 +37,7 @@ export interface MailToAddress extends Pick<Message, 'id' | 'subject' | 'status'
   errorMessage: string | null;
 }
 
-/** Answers "why did she get nothing?" for one address. */
+/** Explains why mail to an address did or did not arrive. */
 export interface FoundAddress {
   email: string;
   contact: FoundPerson | null;
@@ -47,7 +47,7 @@ export interface FoundAddress {
   messages: MailToAddress[];
 }
 
-/** Nouns that the caller may not read are empty lists. */
+/** Results of a search. Nouns that the caller may not read are empty lists. */
 export interface Found {
   /** The address in the question, or of a single person found; null without an address. */
   address: FoundAddress | null;

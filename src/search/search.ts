@@ -41,7 +41,10 @@ const mostMailboxes = 20;
 /** Contacts of a frequent name that are examined: a list examines 5,000, in four times the time. */
 const mostPeople = 1_000;
 
-/** Tells whether a caller may read a noun, here and not only below its own mailboxes. */
+/**
+ * Tells whether a caller may read a noun of the whole organization. A caller that is bound to
+ * mailboxes may only read mailboxes.
+ */
 function maySee(caller: Caller, permission: Permission): boolean {
   const isReached = !isBound(caller.constraints) || permission.startsWith('mailboxes:');
   return isReached && refusedPermission(caller, permission) === null;
@@ -99,7 +102,7 @@ async function threadsOf(app: App, db: Db, caller: Caller, q: string): Promise<F
   });
 }
 
-/** Returns the first rows in which some text has all words of the question. */
+/** Returns the first six rows whose texts together have all words of the question. */
 function named<Row>(rows: readonly Row[], q: string, textsOf: (row: Row) => string[]): Row[] {
   const words = foldCase(q).split(/\s+/);
   const fits = (row: Row) => {

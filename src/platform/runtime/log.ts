@@ -53,8 +53,8 @@ const priorities: Readonly<Record<Exclude<LogLevel, 'silent'>, string>> = {
 };
 
 /**
- * Tells whether standard error is the journal of systemd. JOURNAL_STREAM has the device and inode
- * of the journal's stream, because a child with a redirected stream inherits the variable too.
+ * Tells whether standard error is the journal of systemd. Compares device and inode with
+ * JOURNAL_STREAM, because a child with a redirected stream inherits the variable too.
  */
 function isJournal(): boolean {
   const stream = process.env.JOURNAL_STREAM;
@@ -75,7 +75,9 @@ function withPriority(line: string): string {
   return `${priorities[level as keyof typeof priorities] ?? ''}${line}`;
 }
 
-/** Returns the text of a fatal failure for standard error. In a journal lines have a priority. */
+/**
+ * Returns a failure text for standard error. For the journal, puts the priority before each line.
+ */
 export function fatalText(text: string): string {
   if (!isJournal()) return text;
   return text
@@ -112,7 +114,10 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
   );
 }
 
-/** Formats a failure with all causes as a text; semicolons join several failures. */
+/**
+ * Formats a failure with all causes as a text. Semicolons join the errors of an AggregateError
+ * without a message.
+ */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const parts = failure instanceof AggregateError ? failure.errors.map(describeFailure) : [];

@@ -1,10 +1,10 @@
 // The log of mail (`log.mail`): a line at level info for the end of each attempt, each received
-// mail, each report that was read and each refusal. Decides whether and how many lines are written;
-// callers write the content.
+// mail, each report that was read and each refusal. This file decides whether and how many lines
+// are written; callers write the content.
 import type { Clock } from './clock.ts';
 import type { Logger } from './log.ts';
 
-/** Part of the App that decides about the log. */
+/** Part of the App that decides whether mail is logged. */
 export interface MailLogSurroundings {
   config: { log: { mail: boolean } };
   log: Logger;
@@ -18,8 +18,8 @@ export function mailLogOf({ config, log }: MailLogSurroundings): Logger | null {
 const windowMs = 1_000;
 
 /**
- * Limits lines that outsiders can cause to `perSecond`. A written line has the number of lines left
- * out before.
+ * Limits log lines that outsiders can cause to `perSecond` lines a second. The next written line
+ * has the number of lines that were left out since the last.
  */
 export class LineLimit {
   readonly #clock: Pick<Clock, 'elapsed'>;
@@ -33,7 +33,10 @@ export class LineLimit {
     this.#perSecond = perSecond;
   }
 
-  /** Returns null if the line must be left out; else the number left out before, if any. */
+  /**
+   * Returns null if a line must be left out; else the fields to log: `leftOut` after left-out
+   * lines.
+   */
   admit(): { leftOut?: number } | null {
     const now = this.#clock.elapsed();
     if (now - this.#windowAt >= windowMs) {

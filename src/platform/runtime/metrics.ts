@@ -46,7 +46,9 @@ export interface Metrics {
   webhooksPending: Gauge;
   /** Seconds since the webhook delivery that waits longest became due. */
   webhookLag: Gauge;
-  /** Running campaign runs without a message for 15 minutes and without a reason: a fault. */
+  /**
+   * Running campaign runs without a message for 15 minutes and without a reason to wait: a fault.
+   */
   campaignRunsStalled: Gauge;
   /** Findings of the daily examination, by `check`: 0 ok or skipped, 1 warn, 2 fail. */
   findings: Gauge<'check'>;

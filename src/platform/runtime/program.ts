@@ -8,7 +8,7 @@ export interface Program {
   commit: string | null;
 }
 
-/** A symbolic reference may point to a symbolic reference: most steps that are followed. */
+/** Most symbolic references of git to follow: a reference may point to a further reference. */
 const mostReferences = 5;
 const objectName = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const root = resolve(import.meta.dirname, '..', '..', '..');
@@ -22,7 +22,10 @@ function textOf(...path: string[]): string | null {
   }
 }
 
-/** Returns the value of a reference in `packed-refs`: lines of an object name and a reference. */
+/**
+ * Returns the object name of a reference; null if `packed-refs` lacks the reference. Each line of
+ * that file is an object name and a reference.
+ */
 function packedValue(folder: string, reference: string): string | null {
   const lines = textOf(folder, 'packed-refs')?.split('\n') ?? [];
   const line = lines.find((line) => line.endsWith(` ${reference}`));
@@ -51,5 +54,5 @@ export function readCommit(folder: string): string | null {
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Program;
 
-/** The running program. An upgrade of the files below a running daemon does not change it. */
+/** Version and commit of the running program. An upgrade of the files does not change them. */
 export const program: Program = { version, commit: readCommit(root) };

@@ -1,7 +1,10 @@
 // Visible signs, such as ⟨U+202E⟩, in place of characters that a reader does not see. For pages and
 // agents.
 
-/** Control characters, direction marks and characters without width. Joined emoji are allowed. */
+/**
+ * Control characters except tabs and line ends, direction marks, line separators, and characters
+ * without width. Joined emoji are allowed.
+ */
 export const misleading =
   /(?![\n\r\t])\p{Cc}|(?<!\p{Extended_Pictographic}|\ufe0f)\u200d|(?!\u200d)\p{Cf}|[\p{Zl}\p{Zp}]/gu;
 

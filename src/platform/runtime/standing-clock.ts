@@ -11,9 +11,9 @@
 //   advancing  | another call           | the other call waits for its turn
 import { type Clock, isoTime, type JoinedWork, systemClock } from './clock.ts';
 
-/** Interval at which work settles while this clock follows the system's clock. */
+/** Interval in ms at which due work runs while this clock follows the system's clock. */
 const followEachMs = 1_000;
-/** Most rounds of settling at the same time. Work that needs more counts as endless. */
+/** Most rounds of work at a standing time. Work that needs more counts as endless: an error. */
 const mostRounds = 100_000;
 
 /** Error for a target in the past. */
@@ -77,7 +77,7 @@ export class StandingClock implements Clock {
     return this.#inTurn(() => this.#advanceTo(() => targetMs));
   }
 
-  /** Advances by `ms` from the time at which the call has its turn. */
+  /** Advances by `ms`, counted from the time at which all earlier calls have ended. */
   advanceBy(ms: number): Promise<void> {
     return this.#inTurn(() => this.#advanceTo((now) => now + ms));
   }
@@ -123,7 +123,7 @@ export class StandingClock implements Clock {
     this.#onTime(toMs);
   }
 
-  /** Returns the first due time after the present. */
+  /** Returns the first due time after the present; Infinity if no work is due later. */
   #nextAt(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const work of this.#works) {
@@ -135,8 +135,8 @@ export class StandingClock implements Clock {
   }
 
   /**
-   * Settles in rounds, because work of a loop can make work for a second loop, until a round finds
-   * nothing to do.
+   * Runs due work in rounds until a round finds nothing to do: work of a loop can make work for a
+   * second loop.
    */
   async #settle(isLast: boolean): Promise<void> {
     for (let round = 0; round < mostRounds; round++) {

@@ -9,7 +9,7 @@ export function newToken(random: Random): string {
   return Buffer.from(random.bytes(tokenBytes)).toString('base64url');
 }
 
-/** Returns the form in which a token is stored. */
+/** Returns the SHA-256 of a token in hex, which the store has in place of the token. */
 export function hashOfToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

@@ -7,8 +7,8 @@ const replacement = '\uFFFD';
 const bytesOfReplacement = Buffer.from(replacement);
 
 /**
- * Returns the text of UTF-8 bytes without a byte order mark (RFC 3629 6), or the offset from 0 of
- * the first byte that is not UTF-8.
+ * Returns the text of UTF-8 bytes without a byte order mark (RFC 3629 6). For invalid bytes,
+ * returns a problem that names the offset of the first, from 0.
  */
 export function decodeUtf8(bytes: Buffer): { text: string } | { problem: string } {
   const text = bytes.toString('utf8');
@@ -16,7 +16,9 @@ export function decodeUtf8(bytes: Buffer): { text: string } | { problem: string 
   return { text: text.startsWith(mark) ? text.slice(mark.length) : text };
 }
 
-/** Finds the first U+FFFD in the text that stands for invalid bytes, not for itself. */
+/**
+ * Returns the offset of the first invalid byte: of the first U+FFFD that `bytes` do not contain.
+ */
 function invalidOffset(bytes: Buffer, text: string): number {
   let offset = 0;
   let passed = 0;

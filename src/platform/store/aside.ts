@@ -1,5 +1,5 @@
 // Runs reads that take longer in a larger store (searches, counts by a filter) outside of the event
-// loop, with a deadline. Organizations share a few places for such reads.
+// loop, with a deadline. Organizations share four connections for such reads.
 //
 // read     | event                                     | then
 // ---------+-------------------------------------------+------------------------------------
@@ -9,8 +9,7 @@
 //          | organization holds the fewest             |
 // waits    | 5 s                                       | refused (503)
 // runs     | done                                      | answered
-// runs     | 500 ms                                    | OverdueError; its place is free once it
-// ends
+// runs     | 500 ms                                    | OverdueError; its place is free at its end
 import { CapacityError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { FairShare } from '../runtime/fairness/fair-share.ts';

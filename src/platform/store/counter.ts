@@ -77,7 +77,8 @@ export class Counter<Key extends object, Sums extends object> {
   readonly #gather: () => Gathered<Key, Sums>;
 
   /**
-   * `write` adds sorted rows. `name` is the name of the table, or differs for each part of a table.
+   * `write` adds rows in the order of the keys. `name` is the table, or a part of a table that is
+   * counted separately.
    */
   constructor(name: string, key: readonly string[], { sums, latest = [] }: Counted, write: Write) {
     const zeros = sums.map((column) => [column, 0]);

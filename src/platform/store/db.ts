@@ -1,5 +1,5 @@
-// Interface of the store: a Kysely without types of tables (each room's queries.ts names the tables
-// of the room), reads on `db`, writes through `write`. Only src/platform/store knows the engine.
+// Interface of the store: a Kysely without types of tables (each queries.ts declares the tables of
+// the folder), reads on `db`, writes through `write`. Only src/platform/store knows the engine.
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -62,7 +62,7 @@ export interface Store {
 /** Tables for a function with a table's name as parameter: no type knows the columns. */
 export type Untyped = Record<string, Record<string, unknown>>;
 
-/** Returns the same connection with the types of a room's tables. */
+/** Returns the same connection with the types of these tables. */
 export function tables<T>(db: Db): Kysely<T> {
   return db as unknown as Kysely<T>;
 }
@@ -77,7 +77,9 @@ export function engineOf(db: Engine): StoreKind {
 /** Connections of Kyselys that have only a single connection. */
 const directConnections = new WeakMap<Db, DatabaseConnection>();
 
-/** Makes hot statements of `db` run directly on `connection`, as Kysely's layers cost 8 µs each. */
+/**
+ * Makes hot statements of `db` run directly on `connection`: Kysely's layers cost 8 µs a statement.
+ */
 export function setDirectConnection(db: Db, connection: DatabaseConnection): void {
   directConnections.set(db, connection);
 }

@@ -9,15 +9,15 @@ export const inTimeFunction = 'is_in_time';
 
 const checking = new WeakSet<Db>();
 
-/** Records that the connection of `db` has the function. */
+/** Records that the connection of `db` has the SQL function. */
 export function setChecking(db: Db): void {
   checking.add(db);
 }
 
 /**
- * Conditions that end an overdue read. Empty on connections without a deadline, and on PostgreSQL,
- * which has a deadline of its own. Put them first in a `where`, so that rows excluded by later
- * conditions are checked too. They cost 0.1 µs a row.
+ * Returns conditions that end an overdue read; none on connections without a deadline, and none on
+ * PostgreSQL, which has a deadline of its own. Put them first in a `where`, so that rows excluded
+ * by later conditions are checked too. They cost 0.1 µs a row.
  */
 export function inTime(db: Db): RawBuilder<SqlBool>[] {
   return checking.has(db) ? [sql<SqlBool>`${sql.raw(inTimeFunction)}() = 1`] : [];

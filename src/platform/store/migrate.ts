@@ -15,8 +15,8 @@ import { schema } from './schema/schema.ts';
 export const migrations: readonly Migration[] = [schema];
 
 /**
- * Last commit with the migrations before the first release, and the first migration of stores from
- * then.
+ * Last commit with the migrations before the first release, and the first migration of a store from
+ * that commit.
  */
 const lastBefore = { commit: '5d01c51fd023', migration: '0001-schema' };
 
@@ -83,9 +83,9 @@ export function schemaStatements(engine: StoreKind, known: readonly Migration[])
 }
 
 /**
- * Returns the reason why this version cannot use a store with these applied migrations; null if it
- * can. `compatibleFrom` has the migrations of newer versions with which older versions still work.
- * The text continues a sentence about the store.
+ * Returns the reason why this version cannot use a store with these applied migrations, as a text
+ * after "The store"; null if it can. `compatibleFrom` has the migrations of newer versions with
+ * which older versions still work.
  */
 export function foreignSchema(
   applied: readonly string[],
@@ -182,8 +182,8 @@ export async function migrate(
 }
 
 /**
- * Returns the migrations of newer versions with which older versions still work. Read only if there
- * are any.
+ * Returns the migrations of newer versions with which older versions still work. Reads the table
+ * only if a newer migration is applied.
  */
 async function compatibleMigrations(
   db: Db,

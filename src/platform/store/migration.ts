@@ -5,8 +5,8 @@ import type { StoreKind } from './db.ts';
 export interface EngineWords {
   engine: StoreKind;
   /**
-   * Suffix of `create table`. On SQLite it keeps rows in the index of the primary key, so that an
-   * insert writes a B-tree less.
+   * Suffix of `create table`. On SQLite the rows are then in the index of the primary key, so that
+   * an insert writes a B-tree less.
    */
   clustered: string;
   /** Type of binary data. */
@@ -26,8 +26,8 @@ const words: Readonly<Record<StoreKind, EngineWords>> = {
 export interface Migration {
   name: string;
   /**
-   * Older versions with this migration still work beside the new version, which only adds tables
-   * and columns. Absent for a change that breaks older versions.
+   * Name of the migration from which older versions still work beside the new version, because this
+   * migration only adds tables and columns. Absent if older versions break.
    */
   compatibleFrom?: string;
   /**

@@ -1,6 +1,6 @@
 // Opens the store that `database.url` names, migrates it for a daemon, and prevents a second daemon
-// on the same SQLite file. Can also inspect a store without changing it, and makes the online
-// backup of SQLite, also before a migration.
+// on the same SQLite file. This file also inspects a store without changing it, and makes the
+// online backup of SQLite, for example before a migration.
 import {
   chmodSync,
   closeSync,
@@ -59,7 +59,7 @@ function noStore(location: StoreLocation): NoStoreError {
 
 /**
  * Tells whether the file exists.
- * @throws UnreachableError if this account may not look there.
+ * @throws UnreachableError if the file system refuses the answer
  */
 export function isStoreFileThere(file: string): boolean {
   try {
@@ -81,7 +81,7 @@ export async function isStoreThere(database: DatabaseSettings, dataDir: string):
   return (await statusOrNone(database, dataDir)).length > 0;
 }
 
-/** Tells whether a store exists without the migrations of this version. @throws UnreachableError */
+/** Tells whether the store exists but lacks migrations of this version. @throws UnreachableError */
 export async function isStoreEarlier(
   database: DatabaseSettings,
   dataDir: string,
@@ -280,8 +280,9 @@ export class OtherDaemonError extends UnreachableError {
 const glanceMs = 200;
 
 /**
- * Takes the lock of a daemon on a SQLite store until `release` or the end of the process. It is a
- * lock of the operating system on `<file>.daemon`, so a crash leaves no stale lock.
+ * Takes the lock of a daemon on a SQLite store until `release` or the end of the process; does
+ * nothing for PostgreSQL. It is a lock of the operating system on `<file>.daemon`, so a crash
+ * leaves no stale lock.
  * @throws OtherDaemonError naming the process that has it; UnreachableError if the lock cannot be
  * written
  */

@@ -1,6 +1,5 @@
-// Declares statements on the tables of a room, typed by their rows: `const own =
-// ownTables<DeliveryTables>()`. A statement with an unknown or forgotten column or a wrong type
-// does not compile.
+// Declares statements on tables, typed by their rows: `const own = ownTables<DeliveryTables>()`. A
+// statement with an unknown or forgotten column or a wrong type does not compile.
 import { type ChangeCounter, changeCounter } from './changes/change-counter.ts';
 import { type ToPresent, toPresent } from './changes/to-present.ts';
 import { addingTo, Counter } from './counter.ts';
@@ -30,7 +29,7 @@ type Filled<Row> = { [Name in keyof Row as null extends Row[Name] ? never : Name
 /** Columns of a row, each with the type in the table. */
 type Known<Row, Stored> = { [Name in keyof Row]: Name extends keyof Stored ? Stored[Name] : never };
 
-/** Inserts rows with only the columns of the class. */
+/** Type of an insert of rows that have only the columns of the class. */
 type BulkInsert<Row> = <Given extends Row>(
   db: Db,
   rows: readonly (Given & Record<Exclude<keyof Given, keyof Row>, never>)[],
@@ -46,7 +45,7 @@ interface CounterOptions<Row, Latest> {
   after?: (trx: Db, row: Row) => Promise<void>;
 }
 
-/** Returns an answer unchanged. */
+/** Default of `as`: returns the rows or the count unchanged. */
 const asIs = (answer: unknown) => answer as never;
 
 class OwnTables<Tables> {
@@ -98,7 +97,7 @@ class OwnTables<Tables> {
 
   /**
    * Declares a counter: a table of sums by key. A newer value of a column in `latest` replaces the
-   * stored value, unless it is null. `after` gets each changed row once all rows are written.
+   * stored value, unless it is null. `after` gets each row of added sums once all rows are written.
    */
   counter<
     Name extends Column<Tables>,
@@ -119,7 +118,7 @@ class OwnTables<Tables> {
     });
   }
 
-  /** Declares a counter in rows that it does not insert. `write` adds the sums of a key. */
+  /** Declares a counter whose rows exist already. `write` adds the sums of a key. */
   counterBy<Key extends object, Sums extends object>(
     name: string,
     key: readonly Column<Key>[],
@@ -143,7 +142,10 @@ class OwnTables<Tables> {
     return idsEndingIn(table);
   }
 
-  /** Declares the erasure of a person's names in a table: `{author_id: 'author_name'}`. */
+  /**
+   * Declares the erasure of a person's names in a table. `columns`: columns of names by the columns
+   * of their ids, such as `{author_id: 'author_name'}`.
+   */
   namesIn<Name extends Column<Tables>>(
     table: Name,
     columns: NameColumns<Column<Tables[Name]>>,
@@ -171,13 +173,13 @@ class OwnTables<Tables> {
     return changeCounter(table);
   }
 
-  /** Names a column, for a full-text index. */
+  /** Returns the names of a table and a column, checked by their types, for a full-text index. */
   column<Name extends Column<Tables>>(table: Name, column: Column<Tables[Name]>) {
     return { table, column };
   }
 }
 
-/** Returns the declarations on the tables of a room. */
+/** Returns the functions that declare statements on `Tables`. */
 export function ownTables<Tables>(): OwnTables<Tables> {
   return new OwnTables<Tables>();
 }
@@ -186,7 +188,7 @@ export function ownTables<Tables>(): OwnTables<Tables> {
 // rows of a kind first locks them in a single select, in the order of ids. SQLite has a single
 // writer and needs no locks.
 
-/** The column that orders the rows, and the column that selects them. */
+/** Columns of a lock: `id` orders the rows (default `id`), `by` selects them (default: as `id`). */
 interface Locked<Column extends string> {
   id?: Column;
   by?: Column;

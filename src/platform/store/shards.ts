@@ -6,10 +6,10 @@ import { type Db, engineOf } from './db.ts';
 /** Most rows of a count. */
 const shards = 32;
 
-/** Shard of counts that all processes add to in sequence. */
+/** Shard of counts without parallel changes: their transactions wait for each other anyway. */
 export const commonShard = 0;
 
-/** First shard of this process, by host and pid, so that processes rarely share shards. */
+/** Hash of host and pid, from which the shards follow: processes rarely share shards. */
 const ofProcess = [...`${hostname()} ${process.pid}`].reduce(
   (sum, character) => (sum * 31 + character.charCodeAt(0)) % 65_521,
   0,

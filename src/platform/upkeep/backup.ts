@@ -38,7 +38,10 @@ export interface BackupOptions {
   onProgress: (done: number, total: number) => void;
 }
 
-/** Makes the copy a plain file, since in WAL mode each access would create two more files. */
+/**
+ * Makes the copy a plain file, since in WAL mode each access would create two more files. Adds the
+ * digests and the secret.
+ */
 function finishCopy(
   partial: string,
   { secret, digests }: { secret: Buffer | undefined; digests: readonly TableDigest[] | null },
@@ -61,7 +64,7 @@ function finishCopy(
 
 /**
  * Copies a store into the file `partial`. Returns the digests of all tables if they are known or
- * requested.
+ * requested, else null.
  */
 async function copyInto(
   partial: string,
@@ -189,7 +192,7 @@ function readDigestsOf(file: string): TableDigest[] | null {
 }
 
 /**
- * Checks a file and returns the contents.
+ * Checks a file, and returns the last migration and the secret. Errors name the file `shownAs`.
  * @throws ValidationError if the file is not a store of ours, or is damaged.
  */
 export function checkBackup(

@@ -1,5 +1,4 @@
-// Empties a store, so that the next daemon makes a first start. For stores of tests: nothing is
-// kept.
+// Empties a store, so that the next daemon makes a first start. For stores of tests.
 import { sql } from 'kysely';
 import type { Clock } from '../runtime/clock.ts';
 import { migratedTables } from '../store/migrate.ts';

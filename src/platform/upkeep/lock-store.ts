@@ -12,7 +12,7 @@ export function storeInUse(file: string): ConflictError {
 
 /**
  * Prevents daemons on the store until `release`. @throws ConflictError while a daemon runs;
- * UnreachableError
+ * UnreachableError if the lock cannot be written
  */
 export function lockStore(file: string): { release(): void } {
   try {

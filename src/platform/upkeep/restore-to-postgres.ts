@@ -1,5 +1,5 @@
-// Fills an empty PostgreSQL database from a backup. The backup is first unpacked beside the data
-// and migrated there, so that an older backup has the schema of this version.
+// Fills an empty PostgreSQL database from a backup. The backup is first unpacked and migrated in
+// `dataDir`, so that an older backup has the schema of this version.
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ConflictError } from '../errors.ts';

@@ -29,8 +29,8 @@ export interface RestoredChange {
 }
 
 /**
- * Removes the secret from the copy, because an installation keeps it in a separate file, and
- * applies the changes.
+ * Removes the tables that only backups have, such as the secret, and applies the changes. Returns
+ * the rows of `list`.
  */
 function adaptCopy(
   copy: string,
@@ -49,7 +49,10 @@ function adaptCopy(
   }
 }
 
-/** Moves the log of the store into `file`. Ignores a damaged store, which is replaced anyway. */
+/**
+ * Moves the log of the store into `file`. Ignores a damaged store, which is replaced anyway.
+ * @throws ConflictError while another process has the store open
+ */
 function foldLog(file: string): void {
   let database: Database.Database | undefined;
   try {

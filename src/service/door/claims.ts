@@ -45,7 +45,7 @@ import { fromJson, type Store } from '../../platform/store/db.ts';
 export const leaseMs = 60_000;
 /** Longest wait for an equal request in progress. */
 export const patienceMs = 10_000;
-/** Longest stored answer. */
+/** Largest stored answer. A repeat of a larger answer gets a 409. */
 export const mostAnswerBytes = 256 * 1024;
 /** Time between two reads of a claim, if the store reports no change. */
 const lookEachMs = 1_000;
@@ -85,7 +85,10 @@ export async function runOnce<Answer>(
   return { value: await runHeld(app, way, claim as Held, asked, run), isReplayed: false };
 }
 
-/** Returns the own new claim, or the answered claim of an earlier request. */
+/**
+ * Returns the new claim of this request, or the answered claim of an earlier request.
+ * @throws ConflictError for different content, or if the earlier request is still in progress
+ */
 async function claimOrWait(app: App, caller: Caller, asked: KeyedRequest): Promise<ClaimRow> {
   const own = newClaim(app, caller, asked);
   const end = app.clock.elapsed() + patienceMs;
@@ -112,8 +115,9 @@ async function claimOrWait(app: App, caller: Caller, asked: KeyedRequest): Promi
 }
 
 /**
- * Takes the key of a crashed request over, and returns whether it is ours.
- * @throws ConflictError after an effect of that request
+ * Takes over the key of a crashed request. Returns false if the lease has not ended, or a third
+ * request was faster.
+ * @throws ConflictError after an effect of the crashed request
  */
 async function takesOver(app: App, made: ClaimRow, own: Held): Promise<boolean> {
   const now = app.clock.now();
@@ -140,7 +144,7 @@ function newClaim(app: App, caller: Caller, { key, fingerprint }: KeyedRequest):
   };
 }
 
-/** Returns a promise of the next commit of any process. It resolves after a second. */
+/** Returns a promise that resolves at the next commit of any process, or after a second. */
 function nextChange(store: Store, clock: App['clock']): { done: Promise<void>; stop(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(lookEachMs, resolve);
@@ -232,7 +236,7 @@ function valueAt(answer: unknown, path: string): unknown {
 const unanswered =
   'belongs to a request that took effect and has no answer: read the result before you repeat it';
 
-/** @throws ConflictError */
+/** Returns the answer to a repeated request. @throws ConflictError if it was not stored */
 function repeated(claim: ClaimRow, fingerprint: string): unknown {
   if (claim.fingerprint !== fingerprint) throw otherContent();
   const made = claim.message_id === '' ? 'a change' : claim.message_id;

@@ -16,7 +16,7 @@ import type { App } from '../../core/app.ts';
 import { requireMailboxOfNamespace } from '../../identity/mailboxes/bound-keys.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 
-/** Draws on the rate limits (specification 8.1). @throws RateLimitedError */
+/** Counts a request against the rate limits. @throws RateLimitedError */
 export type Admit = (
   caller: Caller,
   way: Pick<Doorway, 'name' | 'drawsOnSendRate'>,
@@ -37,7 +37,7 @@ export interface Input {
   stream?: StreamedBody;
   /** Aborts once the caller is gone or must yield. */
   signal?: AbortSignal;
-  /** The texts of the body are known to have no forbidden characters. */
+  /** Whether the texts of the body are known to have no forbidden characters. */
   hasPlainBody?: boolean;
   /** Runs a changing operation in place of the door, after the check of the fields. */
   around?: Around | undefined;
@@ -61,7 +61,10 @@ export interface From {
   id?: string | undefined;
 }
 
-/** Lets a caller in, before any field is read. @throws ForbiddenError */
+/**
+ * Checks network, permission and mailboxes of a caller, before any field is read. @throws
+ * ForbiddenError
+ */
 export async function letIn(app: App, caller: Caller, way: Entrance, from: From): Promise<void> {
   const { permission, method, path } = way;
   const { peer, id } = from;
@@ -84,7 +87,10 @@ export async function letIn(app: App, caller: Caller, way: Entrance, from: From)
     await requireMailboxOfNamespace(app, caller, id);
 }
 
-/** Lets a caller in, and draws on the send rate. @throws ForbiddenError, RateLimitedError */
+/**
+ * Checks a caller as `letIn` does, and draws on the send rate. @throws ForbiddenError,
+ * RateLimitedError
+ */
 export async function enter(
   { app, admit }: Door,
   caller: Caller,

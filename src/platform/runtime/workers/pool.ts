@@ -31,13 +31,13 @@ export interface PoolOptions<Payload> extends ThreadOptions<Payload> {
 
 /** Part of a job that the caller gives. */
 export interface JobRequest<Payload, Part = never> {
-  /** An organization, or `ownHolder`. */
+  /** Id of an organization; `ownHolder` for work of the daemon itself. */
   holder: string;
   /** Bytes that a queued job occupies. */
   bytes: number;
   /** Whether small jobs of the holder may be sent together with this job. */
   isSmall: boolean;
-  /** Returns the message to the worker; `sent` names parts that this worker received. */
+  /** Returns the message to the worker. `sent`: names of data that this worker already received. */
   payload(sent: Set<string>): Payload;
   /** An abort removes the job from the queue. A job that a worker has begun continues. */
   signal?: AbortSignal | undefined;
@@ -63,7 +63,7 @@ export class WorkerPool<Payload, Outcome, Part = never> {
 
   /**
    * Gives a job to the worker, and resolves with the outcome.
-   * @throws LostJob, or the error of `refuse`
+   * @throws LostJob, the error of `refuse`, or the reason of an aborted signal
    */
   run(request: JobRequest<Payload, Part>): Promise<Outcome> {
     const why = this.#refusalOf(request);
@@ -77,7 +77,7 @@ export class WorkerPool<Payload, Outcome, Part = never> {
         if (this.#queue.remove(job)) reject(signal?.reason);
       };
       signal?.addEventListener('abort', leave, { once: true });
-      // Runs after all requests of this turn, so that they are sent as a group.
+      // Runs after all requests of this turn of the event loop, so that they are sent as a group.
       queueMicrotask(() => this.#pump());
     });
   }

@@ -5,18 +5,18 @@ import { systemClock } from '../clock.ts';
 import { threadName } from './watch.ts';
 
 /**
- * A message to the parent. `ready`: the worker accepts jobs (`thread`: the thread's name for
- * watch.ts). The rest: a part of an outcome, or outcomes of the first jobs in their order; jobs
- * without an outcome were not begun.
+ * A message to the parent. `ready`: the worker accepts jobs (`thread`: the name of the thread for
+ * watch.ts). `part`: a part of an outcome. `done`: outcomes of the first jobs, in order; the
+ * remaining jobs were not begun.
  */
 export type JobReply<Outcome, Part> =
   | { kind: 'ready'; thread: string | null }
   | { kind: 'part'; index: number; part: Part }
   | { kind: 'done'; outcomes: readonly Outcome[] };
 
-/** Size of outcomes at which they are sent: the parent takes about 1 ms to read 1 MB. */
+/** Bytes of outcomes after which a group of jobs ends: the parent takes about 1 ms to read 1 MB. */
 const mostTogether = 1_000_000;
-/** Time after which a group of jobs ends, so that the next holder has a turn. */
+/** Time in ms after which a group of jobs ends, so that the next organization has a turn. */
 const longestGroupMs = 50;
 
 /** Does a job. `keep` sends a part of the outcome early, in case the deadline ends the job. */

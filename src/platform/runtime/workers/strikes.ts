@@ -5,7 +5,9 @@ import { recentlyUsed } from '../recently-used.ts';
 
 /** Time for which ended workers are counted. */
 const countedMs = 60_000;
-/** Most workers that an organization may end before it must wait. */
+/**
+ * Most workers that jobs of an organization may end in a minute before the organization must wait.
+ */
 const allowed = 2;
 export const pauseSeconds = 10;
 
@@ -22,7 +24,7 @@ export class Strikes {
     this.#times.set(organizationId, [...this.#recent(organizationId), this.#clock.now()]);
   }
 
-  /** Tells whether an organization must wait. */
+  /** Tells whether an organization must wait: until `pauseSeconds` after the last ended worker. */
   isPaused(organizationId: string): boolean {
     const times = this.#recent(organizationId);
     const last = times.at(-1) ?? 0;

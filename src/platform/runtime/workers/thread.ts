@@ -54,10 +54,10 @@ export interface ThreadOptions<Payload> {
   transfer?(payload: Payload): ArrayBuffer;
 }
 
-/** End of a turn, in which a thread had jobs of a single holder. */
+/** Report at the end of a turn, in which a thread had jobs of a single holder. */
 export interface ThreadTurn<Payload, Outcome, Part> {
   holder: string;
-  /** Time that the worker had the jobs. */
+  /** Time in ms from the message to the worker until the outcomes; 0 if no message was sent. */
   spentMs: number;
   hasLostJob: boolean;
   /** Jobs that the worker did not begin. */
@@ -74,7 +74,7 @@ export class JobThread<Payload, Outcome, Part> {
   readonly #onFree: OnFree<Payload, Outcome, Part>;
   #worker: JobWorker<Payload, Outcome, Part> | null = null;
   #isReady = false;
-  /** Name of the worker's thread. */
+  /** Name of the worker's thread below /proc; null if it is unknown. */
   #thread: string | null = null;
   /** Time at which the worker received the jobs; null before. */
   #sentAt: number | null = null;
@@ -83,7 +83,7 @@ export class JobThread<Payload, Outcome, Part> {
   #place = newPlace();
   #cancelDeadline: () => void = () => {};
 
-  /** Calls `onFree` when the thread can take jobs. */
+  /** Calls `onFree` at the end of each turn: the thread then accepts jobs again. */
   constructor(options: ThreadOptions<Payload>, onFree: OnFree<Payload, Outcome, Part>) {
     this.#options = options;
     this.#onFree = onFree;
@@ -93,7 +93,7 @@ export class JobThread<Payload, Outcome, Part> {
     return this.#jobs.length === 0;
   }
 
-  /** Takes jobs of a single holder. */
+  /** Sends jobs of a single holder to the worker, which is started if none runs. */
   take(jobs: readonly PendingJob<Payload, Outcome, Part>[]): void {
     this.#jobs = jobs;
     if (!this.#worker) this.#start();
@@ -142,8 +142,8 @@ export class JobThread<Payload, Outcome, Part> {
   }
 
   /**
-   * Watches the progress of the worker. Groups are checked twice as often, so that a job in a group
-   * has at least half the time.
+   * Watches the progress of the worker. For a group it uses half the deadline, because the watch
+   * notices the next job late: a job of a group has from half to all of the deadline.
    */
   #watch(worker: JobWorker<Payload, Outcome, Part>): void {
     const { clock, deadlineMs } = this.#options;

@@ -1,21 +1,21 @@
-// A worker thread from start to end. All threads are started here, so that orders and reports, heap
-// limits, the wait for the end and the hold on the process are the same for all.
+// A worker thread from start to end. All threads are started here, so that messages, heap limits,
+// the end, and the time for which a thread keeps the process alive follow the same rules.
 import { on } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /**
- * Node arguments for our workers: not the flags of the process, which would size the memory, only
- * the hook of an installed package (bin/strip-types.js).
+ * Node arguments for our workers: only the hook of an installed package (bin/strip-types.js). The
+ * flags of the process are left out, because they would set the memory limits.
  */
 const workerArguments: readonly string[] = process.execArgv.filter((one) =>
   one.startsWith('--import='),
 );
 
 /**
- * Returns the environment of a worker. A thread starts without the cache of compiled sources of its
- * process, and would compile all of them anew; only this variable gives it one.
+ * Returns the environment of a worker. NODE_COMPILE_CACHE gives the thread the cache of compiled
+ * sources of the process. Without it, the thread would compile all sources again.
  */
 function workerEnvironment(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir();
@@ -32,7 +32,7 @@ export interface WorkerThreadOptions<Report> {
   /** Data that the thread finds as `workerData`. */
   data?: unknown;
   onReport?(report: Report): void;
-  /** Called once, when the thread accepts no more orders. `error`: not caught in the thread. */
+  /** Called once, when the thread has ended. `error`: an error that the thread did not catch. */
   onEnd?(error: Error | null): void;
 }
 

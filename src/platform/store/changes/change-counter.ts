@@ -18,7 +18,7 @@ export interface ChangeCounter {
   isNoted(trx: Db): boolean;
 }
 
-/** Declares the counter of a table. The queries.ts of a room names the table. */
+/** Declares the counter in a table with a single row. */
 export function changeCounter(name: string): ChangeCounter {
   const read = compiledOnce<Untyped, [], { counter: number }>((db) =>
     db.selectFrom(name).select('counter'),

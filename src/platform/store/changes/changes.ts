@@ -88,9 +88,9 @@ export class KnownRows<Row extends {}> {
 
 /**
  * Returns the connection on which a transaction reads committed rows for the cache. On PostgreSQL
- * it is the transaction's connection: with a second connection for each, a full pool would
- * deadlock. On SQLite it is `db`, because parallel writes share the transaction and may change rows
- * and then fail.
+ * it is the connection of the transaction: with a second connection for each transaction, a full
+ * pool would deadlock. On SQLite it is `db`, because parallel writes share the transaction and may
+ * change rows and then fail.
  */
 export function committedIn({ kind, db }: Pick<Store, 'kind' | 'db'>, trx: Db): Db {
   return kind === 'postgres' ? trx : db;

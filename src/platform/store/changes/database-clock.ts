@@ -53,7 +53,7 @@ export class DatabaseClock implements Clock {
     return this.#correctionMs;
   }
 
-  /** Reads the server's time once. @throws as the store */
+  /** Reads the server's time once. @throws the error of the store */
   async look(db: Db): Promise<void> {
     const from = this.#machine.now();
     const began = this.#machine.elapsed();
@@ -67,7 +67,7 @@ export class DatabaseClock implements Clock {
     }
   }
 
-  /** Reads the server's time repeatedly. The returned function stops this. */
+  /** Reads the server's time every 10 s. Returns the function that ends this. */
   follow(db: Db): () => void {
     let cancel = () => {};
     let isOver = false;

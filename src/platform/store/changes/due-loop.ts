@@ -6,8 +6,7 @@
 // ---------+----------------------------------------------------+---------------------------------
 // stepping | the step returns 0                                 | stepping
 // stepping | it returns a time; commit or `wake` came meanwhile | stepping
-// stepping | it returns a time                                  | sleeping until then, a minute at
-// most
+// stepping | it returns a time                                  | sleeping, a minute at most
 // stepping | it returns a pause                                 | sleeping so long, though work may be due
 // stepping | it throws, which is logged                         | sleeping for a second
 // sleeping | its time, a commit by any process, `wake`          | stepping

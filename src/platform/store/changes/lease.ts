@@ -28,9 +28,9 @@ export interface HeldLease {
 }
 
 /**
- * Returns the time in ms by which leases end later than by the clock. If the clock was set forward,
- * they end as much later, for the length of a lease. SQLite has one daemon, which frees the leases
- * of an earlier daemon at the start.
+ * Returns the ms to add to the end of leases. After the clock was set forward, it is the size of
+ * the jump, for the length of a lease; else 0. On SQLite it is always 0: the single daemon frees
+ * the leases of an earlier daemon at the start.
  */
 export function leaseDelayMs(
   app: { clock: Clock; store: Pick<Store, 'kind'> },

@@ -6,7 +6,7 @@ import type { Db } from '../db.ts';
 /** Sets times after `latest` to `now`. Returns the number of changed rows. */
 export type ToPresent = (db: Db, now: number, latest: number) => Promise<number>;
 
-/** Returns such a change for a column of times. */
+/** Declares the change for a column of times in ms since 1970. */
 export function toPresent(table: string, column: string): ToPresent {
   return async (db, now, latest) => {
     const { numAffectedRows } = await sql`update ${sql.table(table)}

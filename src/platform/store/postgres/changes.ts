@@ -2,17 +2,12 @@
 // on a separate connection: in the transaction it would lock the whole cluster until the commit,
 // and serialize the commits of all daemons. Polling makes up for lost notifications.
 //
-// | connection | event                                     | then
-// |
-// |------------|-------------------------------------------|----------------------------------------|
-// | none       | the first listener, or the first commit   | opening
-// |
-// | opening    | the connection fails                      | none; opening after 1 s
-// |
-// | opening    | it listens                                | open; waiting notifications are sent
-// |
-// | open       | it breaks, or gives no answer in 5 s      | none; opening after 1 s
-// |
+//   connection | event                                   | then
+//   -----------+-----------------------------------------+-------------------------------------
+//   none       | the first listener, or the first commit | opening
+//   opening    | the connection fails                    | none; opening after 1 s
+//   opening    | it listens                              | open; waiting notifications are sent
+//   open       | it breaks, or gives no answer in 5 s    | none; opening after 1 s
 import pg from 'pg';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { atMostEach, reportEachMs } from '../rows/at-most-each.ts';
@@ -154,7 +149,7 @@ export class ChangeChannel {
     return () => cancel();
   }
 
-  /** Runs a query; returns false without an answer in time. */
+  /** Runs a query after the earlier queries; returns false if it fails. */
   #ask(client: pg.Client, text: string): Promise<boolean> {
     const answer = this.#asked
       .then(() => client.query(text))

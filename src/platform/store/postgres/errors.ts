@@ -8,7 +8,7 @@ import { CapacityError } from '../../errors.ts';
  * an operator, system error.
  */
 const troubleClasses = ['08', '40', '53', '57', '58'];
-/** The server is a standby, or has just become a standby. */
+/** SQLSTATE of a refused write: the server is a standby, or has just become a standby. */
 const readOnlyState = '25006';
 const troubleStates = [
   readOnlyState,
@@ -21,12 +21,13 @@ const troubleStates = [
   'XX002',
 ];
 /**
- * The server ended the transaction in favour of a parallel transaction: serialization failure,
- * deadlock.
+ * SQLSTATEs of a transaction that the server ended in favour of a parallel transaction:
+ * serialization failure, deadlock.
  */
 const rerunStates = ['40001', '40P01'];
 /**
- * A prepared statement returns different columns than before, since a new version added a column.
+ * SQLSTATE of a prepared statement that would return different columns than before, since a new
+ * version added a column.
  */
 const stalePlanState = '0A000';
 
@@ -59,8 +60,8 @@ export function inTrouble(error: unknown): CapacityError {
 }
 
 /**
- * Returns the reason of an error. An error that joins failures of several addresses has an empty
- * message.
+ * Returns the message of an error, or else the code: an error that joins failures of several
+ * addresses has an empty message.
  */
 export function reasonOf(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };

@@ -15,7 +15,10 @@ import { clientSettings, type DatabaseSettings } from './settings.ts';
 
 /** Time after which the server frees the locks of a process that vanished, in ms. */
 const abandonedMs = 60_000;
-/** Time beyond the limit of a statement for the server's answer that it ended it, in ms. */
+/**
+ * Time in ms after the limit of a statement, in which the server must answer that it ended the
+ * statement.
+ */
 const silenceMs = 2_000;
 /** Most runs of a transaction that the server ends in favour of parallel transactions. */
 const mostRuns = 5;
@@ -25,7 +28,7 @@ const mostRuns = 5;
  */
 const firstPauseMs = 10;
 
-/** Runs a transaction on a separate connection. */
+/** Runs a transaction on this connection, and then returns the connection to the pool. */
 async function transact<T>(
   { client, trx }: Seat,
   work: (trx: Db) => Promise<T>,
@@ -79,7 +82,10 @@ async function checkVersion(pool: pg.Pool): Promise<void> {
 /** SQLSTATE of a statement that took too long. */
 const cancelled = '57014';
 
-/** Opens a connection for a single read, which the server ends at the deadline. */
+/**
+ * Begins a read-only transaction on a connection of the pool. The server ends each statement after
+ * `mostMs`.
+ */
 async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
   const { client, connection } = seat;
   const end = async () => {

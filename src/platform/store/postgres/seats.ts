@@ -40,7 +40,7 @@ class StatementNames {
   }
 }
 
-/** Returns the values with NUL in texts replaced; the same list without any NUL. */
+/** Replaces NUL in texts. Returns the same list if no text has a NUL. */
 function storable(values: readonly unknown[]): unknown[] {
   const holdsNul = (value: unknown) => typeof value === 'string' && value.includes('\0');
   return values.some(holdsNul) ? values.map(withoutNul) : (values as unknown[]);
@@ -61,7 +61,8 @@ function connectionOver(
         if (isStalePlan(error)) names.renew();
         throw error;
       });
-      // Answers of many statements may arrive together, and each makes work, so wait for a turn.
+      // Answers of many statements may arrive together, and each makes work, so wait for a later
+      // turn of the event loop.
       const later = resumeStep(step, isInTransaction);
       if (later !== undefined) await later;
       return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) };
@@ -70,7 +71,10 @@ function connectionOver(
   };
 }
 
-/** Returns the connection outside of transactions: a statement with a stale plan runs again. */
+/**
+ * Wraps a connection for statements outside of transactions: a statement with a stale plan runs
+ * again.
+ */
 function againOver(connection: DatabaseConnection): DatabaseConnection {
   return {
     executeQuery: (query) =>
@@ -86,15 +90,16 @@ function againOver(connection: DatabaseConnection): DatabaseConnection {
 export interface Seat {
   client: pg.PoolClient;
   connection: DatabaseConnection;
-  /** The same connection outside of transactions. */
+  /** The connection for statements outside of transactions, which repeats a stale statement. */
   alone: DatabaseConnection;
   trx: Db;
 }
 
 /**
  * Returns a function that takes a connection from the pool, with the Kysely of the connection. It
- * throws CapacityError. While no connection is open, a single caller opens the first and the rest
- * share the outcome, so that not all callers connect at once when a server comes back.
+ * throws CapacityError if none can be opened. While no connection is open, a single caller opens
+ * the first and the rest share the outcome, so that not all callers connect at once when a server
+ * comes back.
  */
 export function seatsOf(
   pool: pg.Pool,
@@ -160,9 +165,9 @@ interface Silence {
 }
 
 /**
- * Whether a connection answers. A silent connection is not used again, since the next statement
- * would wait behind the last statement. A connection that was idle since another connection fell
- * silent may be dead too, so it is closed.
+ * Records whether a connection answers. A silent connection is not used again, since the next
+ * statement would wait behind the last statement. A connection that was idle when a second
+ * connection fell silent may be dead too, so it is closed.
  */
 class Line {
   readonly #silence: Silence;

@@ -4,7 +4,10 @@ import type { Clock } from '../../runtime/clock.ts';
 /** Shortest time between two notifications of a store's listeners. */
 export const reportEachMs = 10;
 
-/** Returns a function that calls `action` at once, and after `ms` if called meanwhile. */
+/**
+ * Returns a function that calls `action` at once. Calls within the next `ms` are merged into a
+ * single call at their end.
+ */
 export function atMostEach(clock: Clock, ms: number, action: () => void): () => void {
   let isQuiet = true;
   let isCalled = false;

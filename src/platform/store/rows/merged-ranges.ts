@@ -3,7 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Db, engineOf } from '../db.ts';
 
 /**
- * Merges the selects in a common order, skips `offset` rows and returns up to `limit`.
+ * Returns SQL that merges the selects in a common order, skips `offset` rows and returns up to
+ * `limit`.
  */
 export function mergedRanges(
   db: Db,

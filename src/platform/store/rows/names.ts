@@ -15,10 +15,15 @@ export type EraseNames = (
   limit: number,
 ) => Promise<string | null>;
 
-/** Columns of names by the columns of their ids. A column that names itself has JSON with both. */
+/**
+ * Columns of names by the columns of their ids. A column that maps to itself holds JSON with both.
+ */
 export type NameColumns<Column extends string> = Readonly<Partial<Record<Column, Column>>>;
 
-/** Key of a walk: a column, or the column after the organization. */
+/**
+ * Order of a walk: by the column `key`, or within the organization if the primary key begins with
+ * it.
+ */
 export interface Walk {
   key?: string;
   isOfOrganization?: boolean;
@@ -46,7 +51,7 @@ function withoutNames(json: string, id: string): string | null {
   }
 }
 
-/** Declares the erasure of these names in a table. */
+/** Returns the function that erases the names in these columns of a table. */
 export function namesIn(
   table: string,
   columns: NameColumns<string>,

@@ -1,5 +1,5 @@
-// Usual queries on the table of a resource: rows of an organization, by id or by page. The room's
-// queries.ts names the table, and has the SQL of hot statements and of decisions.
+// Common queries on the table of a resource: rows of an organization, by id or by page. The
+// queries.ts beside the resource passes the table name, and holds all further SQL.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { ResourceNotFoundError } from '../../errors.ts';
 import { type Db, tables, type Untyped } from '../db.ts';
@@ -25,7 +25,7 @@ function stored(values: object): [string, unknown][] {
   });
 }
 
-/** Selects rows of an organization. */
+/** Conditions on rows of an organization: values by column, and SQL. */
 export interface Filter<Row> {
   equal?: Values<Row> | undefined;
   where?: RawBuilder<SqlBool> | undefined;
@@ -44,7 +44,7 @@ export function createdWithin(times: TimeRange): RawBuilder<SqlBool> | undefined
   return sql<SqlBool>`(${start}${and}${end})`;
 }
 
-/** A page: the number, from 1, and the size in rows; bounds of time are those of `created_at`. */
+/** A page: the number, from 1, and the size in rows. The time bounds apply to `created_at`. */
 interface PageOfRows extends TimeRange {
   page: number;
   limit: number;

@@ -1,4 +1,4 @@
-// Bounds of time of a list: `after` and `before`, with the names `since` and `until` for the same.
+// Time bounds of a list: `after` and `before`, also named `since` and `until`.
 import { ValidationError } from '../../errors.ts';
 
 /** Time bounds of a list. Each bound has two names. */

@@ -12,12 +12,12 @@ function lacksSchema(error: unknown): boolean {
   return missing.includes(code) || (code === 'SQLITE_ERROR' && /^no such /.test(messageOf(error)));
 }
 
-/** Returns true if an earlier schema caused the error. */
+/** Tells whether the error comes from a table or column that an earlier schema lacks. */
 export async function isOfEarlierSchema(db: Db, error: unknown): Promise<boolean> {
   return lacksSchema(error) && (await earlierSchemaOf(db)) !== null;
 }
 
-/** Returns the rows read; null if an earlier schema lacks them. */
+/** Returns the result of `read`; null if an earlier schema lacks the table or a column. */
 export async function unlessEarlier<T>(db: Db, read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();

@@ -2,7 +2,7 @@
 // health.
 import type { EngineWords } from '../migration.ts';
 
-/** Columns of mail counts, by the hour or day of the accept. */
+/** Columns of mail counts, in rows by the hour or day of acceptance. */
 const metrics = [
   'accepted',
   'emails',

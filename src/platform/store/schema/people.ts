@@ -220,7 +220,7 @@ create table member_refusals (
 create index member_refusals_by_time on member_refusals (refused_at);
 `;
 
-/** The primary key on SQLite already has the order of bytes. */
+/** Index for PostgreSQL alone: on SQLite the primary key already compares bytes. */
 const firstAddress = `
 -- Contacts by the beginning of their first address.
 create index contact_identities_first on contact_identities

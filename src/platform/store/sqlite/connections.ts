@@ -1,5 +1,5 @@
-// Connections of SQLite: opens both with their settings, runs statements for Kysely, and converts
-// trouble of the store to CapacityError.
+// Connections of SQLite: opens the writing and the reading connection with their settings, runs
+// statements for Kysely, and converts trouble of the store to CapacityError.
 import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { CapacityError, UnreachableError } from '../../errors.ts';

@@ -4,8 +4,8 @@ import { codeOf, messageOf, UnreachableError } from '../../errors.ts';
 
 const full = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'];
 /**
- * Codes of SQLite for a file that it cannot write. Such errors of Node.js have a path, or mean a
- * full disk.
+ * Codes of SQLite for a file that cannot be written. Errors of Node.js are recognized by a system
+ * call with a path, or by a code for a full disk.
  */
 const ofSqlite = /^SQLITE_(?:FULL|READONLY|CANTOPEN|IOERR|PERM)/;
 

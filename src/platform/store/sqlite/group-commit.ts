@@ -23,7 +23,7 @@ const busyPauseMs = 5;
 
 interface PendingWrite {
   durability: Durability;
-  /** Step that requested the write. */
+  /** Step that requested the write (loop-turns.ts). */
   step: Step;
   work: (trx: Db) => Promise<unknown>;
   resolve: (value: unknown) => void;
@@ -47,7 +47,7 @@ async function gather(): Promise<void> {
   }
 }
 
-/** Write queue of a connection. All queued writes share a commit when its turn begins. */
+/** Write queue of a connection. Up to 128 queued writes share a transaction. */
 export class GroupCommit {
   readonly #database: Database.Database;
   readonly trx: Db;

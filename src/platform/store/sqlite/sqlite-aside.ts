@@ -1,5 +1,5 @@
-// A place of aside.ts on SQLite: a thread with a reading connection. A statement that checks the
-// time (in-time.ts) ends at the deadline. Without such checks a statement runs to the end, and the
+// A connection of aside.ts on SQLite: a thread that reads. A statement that checks the time
+// (in-time.ts) ends at the deadline. Without such checks a statement runs to the end, and the
 // thread is dropped then.
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { WorkerThread } from '../../runtime/workers/worker-thread.ts';

@@ -1,8 +1,8 @@
 // The embedded engine: a writing connection with group commit (group-commit.ts), a reading
 // connection (WAL: reads never wait for writes). better-sqlite3 is synchronous, so each statement
-// may begin a later turn of the event loop (loop-turns.ts); the fsync of a commit blocks none
-// (log-sync.ts). `PRAGMA data_version` shows commits of other processes (15 µs a poll). It is
-// polled in real time even with a virtual clock, which other processes do not share.
+// may begin a later turn of the event loop (loop-turns.ts); the fsync of a commit runs on a
+// separate thread (log-sync.ts). `PRAGMA data_version` shows commits of other processes (15 µs a
+// poll). It is polled in real time even with a virtual clock, which other processes do not share.
 import type Database from 'better-sqlite3';
 import { systemClock } from '../../runtime/clock.ts';
 import { stepOfTurn } from '../../runtime/fairness/loop-turns.ts';
@@ -89,7 +89,10 @@ export function openSqlite(
   };
 }
 
-/** Reads the version. Returns null after a failure, which the next read or write will report. */
+/**
+ * Returns `data_version`, which grows with commits of other connections; null after a failure,
+ * which the next read or write will report.
+ */
 function dataVersion(database: Database.Database): number | null {
   try {
     return database.pragma('data_version', { simple: true }) as number;
@@ -122,7 +125,7 @@ function watchOthers(database: Database.Database, notify: () => void) {
   };
 }
 
-/** Makes a write that changes no row that anybody reads. */
+/** Changes a row that nobody reads, to find out whether the store can be written. */
 function touch(database: Database.Database): void {
   database.exec('update probe set counter = counter + 1');
 }

@@ -40,8 +40,8 @@ export class DigestOfTable {
 }
 
 /**
- * Bytes must differ from a text, and an integer from a text of digits. PostgreSQL stores no NUL in
- * texts.
+ * Returns a value that is the same for both engines: bytes differ from a text, an integer is a
+ * number, and a text has no NUL, which PostgreSQL cannot store.
  */
 function canonical(value: unknown): unknown {
   if (value instanceof Uint8Array) return { bytes: hash('sha256', value) };

@@ -1,5 +1,5 @@
-// Parts that both directions of a copy need for PostgreSQL: a separate connection, and rows of any
-// number.
+// Functions that both directions of a copy need for PostgreSQL: they open a separate connection,
+// and read a table in batches.
 import pg from 'pg';
 import { UnreachableError } from '../../errors.ts';
 import { clientSettings, type DatabaseSettings } from '../../store/postgres/settings.ts';
@@ -9,7 +9,7 @@ export const rowsAtOnce = 1_000;
 
 /**
  * Opens a connection for a copy, around a pooler, because a copy needs a session. The caller ends
- * it.
+ * the connection.
  * @throws UnreachableError if the server cannot be reached
  */
 export async function connectForCopy(database: DatabaseSettings): Promise<pg.Client> {

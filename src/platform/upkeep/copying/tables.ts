@@ -22,12 +22,12 @@ export function copiedTables(known?: readonly Migration[]): string[] {
     .toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** SQL for both engines, after which a daemon fills the full-text index again. */
+/** SQL for both engines that queues all messages of threads for the full-text index of a daemon. */
 export const refillWords = `insert into thread_search_waiting (message_id, mailbox_id)
   select placed.message_id, thread.mailbox_id
   from thread_messages placed join threads thread on thread.id = placed.thread_id`;
 
-/** Returns the rows of a list in a SQLite file. */
+/** Returns the rows that this SQL selects from a SQLite file. */
 export function listIn(file: string, { sql }: { sql: string }): unknown[] {
   const database = new Database(file, { readonly: true, fileMustExist: true });
   try {
@@ -37,7 +37,7 @@ export function listIn(file: string, { sql }: { sql: string }): unknown[] {
   }
 }
 
-/** Makes changes in a SQLite file. */
+/** Runs the SQL of these changes on a SQLite file, each in a separate transaction. */
 export function changeIn(file: string, changes: readonly { sql: string }[]): void {
   const database = new Database(file, { fileMustExist: true });
   try {
@@ -72,7 +72,7 @@ export function digestsOfFile(path: string, tables?: readonly string[]): TableDi
   }
 }
 
-/** Reads the rows of a table of a SQLite file, one at a time. */
+/** Reads the rows of a table of a SQLite file, a row at a time. */
 export function rowsOf(
   file: Database.Database,
   table: string,

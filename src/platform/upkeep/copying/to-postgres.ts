@@ -76,7 +76,7 @@ async function lockSchema(client: pg.Client): Promise<void> {
   );
 }
 
-/** Identifies the content of a file by the counters of changes in its header. */
+/** Identifies the content of a file by numbers in the header and the greatest id of an event. */
 function sourceOf(file: Database.Database): string {
   const versions = ['schema_version', 'page_count', 'user_version'].map((name) =>
     file.pragma(name, { simple: true }),
@@ -195,7 +195,10 @@ async function loadTable({ client, file }: Load, name: string): Promise<void> {
   await flush();
 }
 
-/** Reads the rows in PostgreSQL, and compares them with the file. */
+/**
+ * Compares all rows in PostgreSQL with the file, and returns their digests.
+ * @throws UnreachableError for different rows; the next load then fills all tables again
+ */
 async function compare({ client, file }: Load, path: string): Promise<TableDigest[]> {
   const expected = digestsOfFile(path);
   const found: TableDigest[] = [];
