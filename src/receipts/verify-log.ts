@@ -87,8 +87,8 @@ async function unsealedIds({ store }: App, organizationId: string): Promise<Set<
 }
 
 /**
- * Judges an event whose hash no tile in memory has. Returns `unsealed` if the event waits for a
- * seal or was sealed meanwhile; else adds it to the erased or changed events.
+ * Judges an event that matches no tile in memory. Returns `unsealed` if the event waits for a seal
+ * or was sealed meanwhile; else adds it to the erased or changed events.
  */
 async function judgeOther(
   app: App,

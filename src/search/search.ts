@@ -102,7 +102,7 @@ async function threadsOf(app: App, db: Db, caller: Caller, q: string): Promise<F
   });
 }
 
-/** Returns the first six rows whose texts together have all words of the question. */
+/** Returns the first six rows that have all words of the question in their texts together. */
 function named<Row>(rows: readonly Row[], q: string, textsOf: (row: Row) => string[]): Row[] {
   const words = foldCase(q).split(/\s+/);
   const fits = (row: Row) => {

@@ -97,7 +97,8 @@ export async function sandboxDoubt({ config, store }: App): Promise<string | nul
 }
 
 /**
- * Returns a recipient for the first message that never leaves this machine, in any configuration.
+ * Returns a recipient for the first message, to which mail stays on this machine in any
+ * configuration.
  */
 function firstRecipient({ delivery, smtp, mailboxes }: Config): { email: string; whose: string } {
   const choose = createRouter(delivery, smtp.inbound, mailboxes.hostedDomain);
@@ -126,7 +127,7 @@ Send a first message to ${whose}:
 }
 
 /**
- * Prints the text of a first start by `print`. Without it (standard output is a log that a
+ * Prints the text of a first start by `print`. Without `print` (standard output is a log that a
  * supervisor keeps) the text goes to `first-key` in dataDir, readable only by the owner.
  */
 export function announceFirstStart(

@@ -67,7 +67,7 @@ export function openRehearsal(config: Config, log: Logger, overrides: AppOverrid
 
 /**
  * Opens the app with the hooks of the service.
- * @throws the errors of `openApp`; UnreachableError if the secret is not that of the store
+ * @throws the errors of `openApp`; UnreachableError if the secret does not belong to the store
  */
 export async function openService(
   config: Config,

@@ -60,9 +60,8 @@ export interface ServiceStatus {
 type Place = Pick<Config, 'http' | 'dataDir'>;
 
 /**
- * Returns the address of the daemon of this data directory, which it has left there, and its pid.
- * Without a living daemon there the address of the configuration, which may be a different
- * daemon's; null for port 0, which names no address.
+ * Returns address and pid of the daemon that runs on this data directory. If none runs, returns the
+ * configured address, at which a different daemon may answer; null for port 0.
  */
 export async function addressOf({
   http,

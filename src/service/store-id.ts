@@ -10,7 +10,7 @@ import { type Db, engineOf } from '../platform/store/db.ts';
 /** A daemon as `daemon.json` names it. */
 export interface RunningDaemon {
   pid: number;
-  /** Start of the process by the kernel; null where /proc is missing. */
+  /** Boot id and start time of the process, from /proc; null where /proc is missing. */
   startedAs: string | null;
   url: string;
   /** Place of the store, without a password. */
@@ -20,7 +20,8 @@ export interface RunningDaemon {
 
 /**
  * Returns the identity of a store; null before its first start. A copy on the other engine has a
- * different identity, as work on it is lost. The digest hides the id of the organization.
+ * different identity, because changes of the old store are lost. The digest hides the id of the
+ * organization.
  */
 export async function storeIdOf(db: Db): Promise<string | null> {
   const first = await findFirstOrganization(db);
@@ -71,8 +72,8 @@ function readDaemon(dataDir: string): RunningDaemon | null {
 }
 
 /**
- * Returns the living daemon of the directory. Ignores the file of a killed daemon, even if its pid
- * belongs to a new process. Without a start time, `pidAt` asks the daemon for the pid.
+ * Returns the living daemon of the directory, or null. Ignores the file of a killed daemon, even if
+ * its pid belongs to a new process. Without a start time, `pidAt` asks the daemon for the pid.
  */
 export async function findRunningDaemon(
   dataDir: string,

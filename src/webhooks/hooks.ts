@@ -1,4 +1,4 @@
-// Hooks that higher rooms implement, because only they know mailboxes and installations.
+// Hooks that higher folders implement, because only they know mailboxes and installations.
 import type { App } from '../core/app.ts';
 import type { Db } from '../platform/store/db.ts';
 
@@ -22,10 +22,7 @@ declare module '../core/app.ts' {
       organizationId: string,
       messageIds: readonly string[],
     ) => Promise<Map<string, object>>;
-    /**
-     * Learns, in the same transaction, that the endpoint of an installation was disabled after
-     * failures.
-     */
+    /** Called in the transaction that disables the endpoint of an installation after failures. */
     readonly endpointDisabled: (
       app: App,
       trx: Db,

@@ -41,7 +41,7 @@ export interface ComingEvent {
   readBody(): Promise<string>;
 }
 
-/** How events are posted, and which. */
+/** Target and secret of the posts, and the signal that ends the posting. */
 export interface Forwarding extends Pick<ListenOptions, 'forwardTo' | 'signal'> {
   secret: string;
 }
@@ -51,7 +51,7 @@ export function listenSecret({ secrets }: App, organizationId: string): string {
   return secretFrom(secrets.token('webhook listen', organizationId));
 }
 
-/** @throws ValidationError for a URL that leads off this machine. */
+/** Checks that a URL leads to this machine. @throws ValidationError */
 export function checkLoopback(url: string): void {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -62,7 +62,7 @@ export function checkLoopback(url: string): void {
   throw new ValidationError(text, { forwardTo: [text] });
 }
 
-/** @throws ValidationError for a pattern that matches no kind of event. */
+/** Checks that each pattern matches a kind of event. @throws ValidationError */
 function checkPatterns(patterns: readonly string[]): void {
   const unknown = patterns.find((pattern) => !isKnownPattern(pattern));
   if (unknown === undefined) return;
@@ -70,7 +70,7 @@ function checkPatterns(patterns: readonly string[]): void {
   throw new ValidationError(text, { event: [text] });
 }
 
-/** @throws ValidationError for a URL off this machine, and for an unknown pattern */
+/** Checks the URL and the patterns. @throws ValidationError */
 export function checkListening({
   forwardTo,
   patterns,
@@ -79,7 +79,7 @@ export function checkListening({
   checkPatterns(patterns);
 }
 
-/** Reports and posts each matching event of the store, once, in order, until the signal. */
+/** Reports and posts each matching event of the store, once, in order, until the signal aborts. */
 export async function listen(
   app: App,
   { organizationId, since, ...options }: ListenOptions,

@@ -14,7 +14,7 @@ export function withoutPath(url: string): string {
   return `${new URL(url).origin}/…`;
 }
 
-/** Presents an endpoint. Without `permissions` it is presented as in an event. */
+/** Presents an endpoint. Without `permissions`, hides the path of the URL and the header values. */
 export function toWebhook(
   app: App,
   row: EndpointRow,

@@ -5,7 +5,7 @@ export interface EndpointRow {
   organization_id: string;
   name: string | null;
   url: string;
-  /** JSON of patterns. */
+  /** JSON: patterns of the wanted events. */
   events: string;
   /** JSON: the channels. */
   channels: string;
@@ -26,7 +26,7 @@ export interface EndpointRow {
   failing_since: number | null;
   /** Time of the last disabling, ms since 1970. The loop cancels deliveries created before it. */
   cancel_before: number | null;
-  /** Installation of an extension that owns the endpoint; null for all remaining endpoints. */
+  /** Installation of an extension that owns the endpoint; null for an endpoint made by hand. */
   installation_id: string | null;
   /** JSON: mailboxes that the installation receives events of; null for all events. */
   reach: string | null;

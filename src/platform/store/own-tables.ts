@@ -118,7 +118,7 @@ class OwnTables<Tables> {
     });
   }
 
-  /** Declares a counter whose rows exist already. `write` adds the sums of a key. */
+  /** Declares a counter in existing rows: it inserts none. `write` adds the sums of a key. */
   counterBy<Key extends object, Sums extends object>(
     name: string,
     key: readonly Column<Key>[],

@@ -1,4 +1,4 @@
-// Erases actions in a mailbox: their content, their events and their details in the audit.
+// Erases the records of actions in a mailbox: their events, and their details in the audit.
 import { clearEntries } from '../../history/audit/queries.ts';
 import { selectEventsBetween } from '../../history/events/queries.ts';
 import type { ActionCopy } from '../../inbox/approvals/copy-queries.ts';
@@ -12,7 +12,7 @@ import { eraseEvent } from './events.ts';
  */
 const nearMs = 60_000;
 
-/** Limit of events and audit entries of an action. An action has only a proposal and a decision. */
+/** Limit per statement, far above the records of an action: a proposal and a decision. */
 const mostOfAction = 1_000;
 
 /** Erases the events and the details of these actions; the caller erases their rows. */

@@ -22,7 +22,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { overwriting } from '../../platform/store/rows/overwriting.ts';
 import { eraseCopies } from './copies.ts';
 
-/** Number of requests that a transaction processes. */
+/** Most requests (rows of the erasures) that a transaction processes. */
 const requestsAtOnce = 10;
 /**
  * Time until the second pass. A webhook post that ran during the deletion has ended by then, and
@@ -38,7 +38,7 @@ const restMs = 10;
 
 /**
  * Schedules the rewrite of the full-text index and of the log of SQLite, which keep deleted data. A
- * rewrite serves all deletions of a period.
+ * rewrite serves all deletions of 15 minutes.
  */
 async function eraseStore({ clock, store }: App, trx: Db, row: ErasureRow): Promise<void> {
   if (store.kind !== 'sqlite') return;

@@ -23,7 +23,10 @@ function idsOf({ event_type, subject, data }: EventRow): object {
   return deletedResource(typeof id === 'string' ? id : subject);
 }
 
-/** Erases an event; returns false if more than `limit` responses of receivers may remain. */
+/**
+ * Erases the data of an event, and up to `limit` responses of receivers. Returns false if more
+ * responses may remain.
+ */
 export async function eraseEvent(
   trx: Db,
   organizationId: string,

@@ -18,10 +18,10 @@ import type { EraseNames } from '../../platform/store/rows/names.ts';
 import { eraseRunNames } from '../../run-ledger/queries.ts';
 import { eraseAnswerNames, eraseBodyNames } from '../../webhooks/deliveries/erase-queries.ts';
 
-/** Rows that a transaction reads. */
+/** Most rows of a table that a transaction reads. */
 const batch = 200;
 
-/** The end of a transaction that erases copies. */
+/** Result of a transaction that erases copies. */
 export interface Erased {
   isDone: boolean;
   /**
@@ -32,10 +32,10 @@ export interface Erased {
   about?: object;
 }
 
-/** The clock may have run ahead by as much when the member was made. */
+/** Time by which the clock may have run ahead when the member was made. */
 const aheadMs = 24 * 3_600_000;
 
-/** Walks of tables, with the kind of ids in the key. */
+/** Functions that erase the member in a table, each with the kind of ids that order the table. */
 const walks: readonly (readonly [IdKind, EraseNames])[] = [
   [runNoun, eraseRunNames],
   ['mailboxAction', eraseActionNames],

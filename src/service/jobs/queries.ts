@@ -52,7 +52,7 @@ export const deleteJob = own.run((db, name: string) =>
   db.deleteFrom('scheduled_jobs').where('name', '=', name),
 );
 
-/** Ends leases that would end after `latest`. */
+/** Ends leases dated after `latest`, because a clock ran ahead. */
 export const bringJobLeasesToPresent = own.toPresent('scheduled_jobs', 'until');
 
 export interface JobClaim {
@@ -65,7 +65,10 @@ export interface JobClaim {
   until: number;
 }
 
-/** Claims a tick that is due and that no daemon runs. Returns 1, or 0 if another daemon has it. */
+/**
+ * Claims a tick that is due, or is dated by a wrong clock over a period ahead. Returns 0 if it is
+ * neither, or if a different daemon runs it.
+ */
 export const claimJob = own.change((db, { name, holder, now, endedTo, until }: JobClaim) =>
   db
     .updateTable('scheduled_jobs')

@@ -24,7 +24,7 @@ export interface TickingJob {
   name: string;
   /** Does the work of a tick; ends early if the signal aborts. */
   run(signal: AbortSignal): Promise<unknown>;
-  /** Returns the first time of the job after a time. Ms since 1970. */
+  /** Returns the time of the first tick after `ms`. Both are ms since 1970. */
   nextAfter(ms: number): number;
 }
 

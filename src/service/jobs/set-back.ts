@@ -57,7 +57,7 @@ function waitsOf({ config }: App): Wait[] {
   ];
 }
 
-/** Brings all waits to the present. Daemons may run this at once, and repeat it. */
+/** Brings all waits to the present. Several daemons may do so at once or repeatedly. */
 async function bringWaitsToPresent(app: App): Promise<void> {
   for (const { longestMs, bring } of waitsOf(app)) {
     const now = app.clock.now();
@@ -68,8 +68,8 @@ async function bringWaitsToPresent(app: App): Promise<void> {
 }
 
 /**
- * Brings waits to the present after each jump back of a daemon's clock. The returned function ends
- * it.
+ * Brings waits to the present after each jump back of a daemon's clock. Returns a function that
+ * stops this and waits for a running change.
  */
 export function followSetBacks(app: App): () => Promise<void> {
   let running = Promise.resolve();

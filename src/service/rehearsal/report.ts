@@ -16,7 +16,7 @@ import type { LedgerEntry, RehearsedDay, RehearsedLimit } from './schema.ts';
 const rowsAtOnce = 5_000;
 const dayMs = 86_400_000;
 
-/** Names of the stops, by the first word of their lanes. */
+/** Names of the limits in the report, by the first word of a lane that holds mail back. */
 const stopNames: Readonly<Record<string, string>> = {
   held: 'hold',
   paused: 'pause',
@@ -145,7 +145,7 @@ function count(
   }
 }
 
-/** Returns the day of a time, UTC. */
+/** Returns the UTC date of a time, such as `2026-03-02`. */
 export function dateOf(ms: number): string {
   return isoTime(ms).slice(0, 10);
 }

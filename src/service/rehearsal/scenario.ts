@@ -1,5 +1,5 @@
-// How receivers answer in a rehearsal. An address has a single fate for all mail to it, so that a
-// rehearsal says the same each time.
+// Answers of receivers in a rehearsal. An address has a single fate for all mail, so that each
+// rehearsal has the same result.
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { checkWith } from '../../core/api/validate.ts';

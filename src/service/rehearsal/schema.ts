@@ -44,7 +44,7 @@ export interface RehearsedDay {
   limits: RehearsedLimit[];
 }
 
-/** Fate of a recipient. */
+/** Outcome of a message for a recipient. */
 export interface LedgerEntry {
   /**
    * Time of the outcome, or of the next try of mail that still waits; null if a person decides it.

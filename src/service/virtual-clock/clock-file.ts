@@ -10,7 +10,9 @@ export interface ClockFile {
   now: number;
   /** Base address of the running daemon; null while none runs. */
   url: string | null;
-  /** Proves that a command may read this file; null while no daemon runs. */
+  /**
+   * Token that commands present as a proof that they may read this file; null while no daemon runs.
+   */
   token: string | null;
 }
 

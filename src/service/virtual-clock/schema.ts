@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import { instant } from '../../core/api/resource-schema.ts';
 
-/** Longest advance. Every due time until then is played, so more is probably a typing error. */
+/**
+ * Longest advance, in days. Every due time until then is played, so more is probably a typing
+ * error.
+ */
 export const mostDays = 3_660;
 
 const dayMs = 86_400_000;

@@ -10,7 +10,7 @@ const quarterMs = 900_000;
 /** Change of a delivery's status. */
 export interface Move {
   endpointId: string;
-  /** When the delivery was made, ms since 1970. */
+  /** Time at which the delivery was made, ms since 1970. */
   madeAt: number;
   /** Previous status; null for a new delivery. */
   from: DeliveryStatus | null;

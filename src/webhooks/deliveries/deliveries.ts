@@ -1,5 +1,5 @@
 // Operations on the deliveries of an endpoint (specification 4.9): lists, single deliveries and
-// tests. Posting is loop.ts.
+// tests. The loop in ../posting posts deliveries.
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -64,7 +64,8 @@ export async function listDeliveries(
 }
 
 /**
- * Returns the total of a list; with no filter but status, from the counters (counters.ts).
+ * Returns the number of deliveries in a list. Without a filter, or with a status alone, sums the
+ * counters (counters.ts).
  */
 async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Promise<number> {
   const { status, eventTypes, from, to } = filter;
@@ -88,7 +89,10 @@ async function payloadOf(
   return cutBody(posted, type, permissions);
 }
 
-/** @throws ResourceNotFoundError, also for a delivery to a different endpoint. */
+/**
+ * Returns a delivery with attempts and payload.
+ * @throws ResourceNotFoundError, also for a delivery to a different endpoint.
+ */
 export async function getDelivery(
   app: App,
   caller: Caller,
@@ -112,7 +116,7 @@ export async function getDelivery(
 }
 
 /**
- * Returns the endpoint; on PostgreSQL it stays active until the transaction ends.
+ * Returns an active endpoint. On PostgreSQL it cannot be deleted until the transaction ends.
  * @throws ResourceNotFoundError; ConflictError for a disabled endpoint.
  */
 export async function requireActive(

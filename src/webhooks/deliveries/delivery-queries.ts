@@ -23,7 +23,7 @@ export interface EndpointWork {
   organization_id: string;
   status: EndpointRow['status'];
   failing_since: number | null;
-  /** Due time of the first live delivery. */
+  /** Due time of the first live delivery; null without a live delivery. */
   live_due: number | null;
   replay_due: number | null;
 }
@@ -109,7 +109,7 @@ export const settleClaimed = own.change(
 
 export const insertAttempts = own.bulkInsert('webhook_attempts', AttemptRow);
 
-/** Selects waiting, unclaimed deliveries of an endpoint. */
+/** Selects waiting deliveries of an endpoint, and claimed deliveries with an expired lease. */
 function selectWaiting(trx: Db, endpointId: string, now: number, limit: number) {
   return tables<WebhookTables>(trx)
     .selectFrom('webhook_deliveries')
@@ -122,7 +122,7 @@ function selectWaiting(trx: Db, endpointId: string, now: number, limit: number) 
     .$if(engineOf(trx) === 'postgres', (q) => q.forUpdate().skipLocked());
 }
 
-/** Ends waiting, unclaimed deliveries; returns them. */
+/** Cancels up to `limit` deliveries that wait or have an expired lease; returns their rows. */
 export function cancelWaiting(
   trx: Db,
   endpointId: string,
@@ -133,7 +133,7 @@ export function cancelWaiting(
   return cancelWhere(trx, now).where('id', 'in', waiting).returningAll().execute();
 }
 
-/** Ends waiting, unclaimed deliveries of these kinds; returns them. */
+/** Cancels deliveries of these kinds like `cancelWaiting`; returns their rows. */
 export function cancelOfKinds(
   trx: Db,
   endpointId: string,
@@ -147,7 +147,7 @@ export function cancelOfKinds(
   return cancelWhere(trx, now).where('id', 'in', waiting).returningAll().execute();
 }
 
-/** Ends deliveries that this worker has claimed. */
+/** Cancels deliveries that this worker has claimed; returns their rows. */
 export function cancelClaimed(
   trx: Db,
   worker: string,
@@ -167,7 +167,7 @@ function cancelWhere(trx: Db, now: number) {
     .set({ status: 'cancelled', due_at: null, claimed_by: null, updated_at: now });
 }
 
-/** Makes deliveries due that wait for a time after `latest`. */
+/** Makes deliveries due now that are dated after `latest`, because a clock ran ahead. */
 export const bringDeliveriesToPresent = own.toPresent('webhook_deliveries', 'due_at');
 
 /** Extends the leases of these deliveries, as far as the worker still holds them. */

@@ -77,8 +77,8 @@ async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
 }
 
 /**
- * Decides which events reach the endpoint of an installation: the subject of the event is a mailbox
- * of the installation's reach.
+ * Decides which events reach the endpoint of an installation: events on the mailboxes of the
+ * installation.
  */
 class Reaches {
   readonly #app: App;

@@ -1,11 +1,13 @@
 // SQL for lists of deliveries and attempts: pages of an endpoint, by status, kind and time. Rows
 // only.
 //
-//   filter              | read from the index                            | in order by
-//   --------------------+------------------------------------------------+------------------
-//   none, status        | (endpoint_id, status, id)                      | merging 4 ranges, 1
-//   kind, with a status | (endpoint_id, event_type, status, id)          | merging 4 ranges a kind, 1
-//   from, to            | bounds on `id` of these: it begins with a time |
+//   filter           | index                                      | ranges to merge by id
+//   -----------------+--------------------------------------------+----------------------
+//   (none)           | (endpoint_id, status, id)                  | 4: a range a status
+//   status           | (endpoint_id, status, id)                  | 1
+//   kinds            | (endpoint_id, event_type, status, id)      | 4 a kind
+//   kinds and status | (endpoint_id, event_type, status, id)      | 1 a kind
+//   from, to         | bounds on `id`, which begins with the time | as above
 import { type RawBuilder, sql } from 'kysely';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
@@ -80,7 +82,7 @@ export async function countDeliveries(
   return Number(rows[0]?.n ?? 0);
 }
 
-/** Finds a delivery of the endpoint. */
+/** Returns a delivery of this endpoint; null for a delivery of a different endpoint. */
 export async function findDelivery(
   db: Db,
   organizationId: string,

@@ -13,7 +13,7 @@ import { findDelivery } from './list-queries.ts';
 
 const mostAtOnce = 50;
 
-/** Places of redeliveries in this process, by organization. */
+/** Redeliveries under way in this process. Organizations share the limit fairly. */
 const places = perApp((_app: App) => new FairShare(mostAtOnce));
 
 const crowded = () =>
@@ -28,7 +28,7 @@ export interface Redelivered {
 
 /**
  * Posts a delivery once more, under the same `webhook-id`. Two calls at once make two attempts.
- * @throws ResourceNotFoundError; CapacityError if the organization has no place for it.
+ * @throws ResourceNotFoundError; CapacityError if too many redeliveries are under way.
  */
 export async function redeliverNow(
   app: App,

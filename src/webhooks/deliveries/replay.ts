@@ -97,7 +97,7 @@ async function collect(
 /**
  * Queues logged events again, the oldest first; 10,000 replays of an endpoint may be pending.
  * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, during a running replay of
- * it, and if 10,000 are pending; CapacityError if the organization has no place for a replay.
+ * it, and if 10,000 are pending; CapacityError if too many replays are under way.
  */
 export async function replayWebhook(
   app: App,

@@ -57,7 +57,7 @@ export async function deleteOldCounters(trx: Db, time: number, limit: number): P
   return Number(numAffectedRows ?? 0);
 }
 
-/** Skips rows locked by a concurrent sweep. */
+/** Returns the clause that skips rows locked by a concurrent sweep; empty on SQLite. */
 function skipping(trx: Db) {
   return engineOf(trx) === 'postgres' ? sql`for update skip locked` : sql``;
 }

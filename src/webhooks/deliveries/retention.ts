@@ -14,7 +14,10 @@ import {
 const keptMs = 90 * 24 * 3600_000;
 const batch = 500;
 
-/** Daily sweep. Keeps deliveries that have not ended. Returns the number of deleted rows. */
+/**
+ * Deletes rows of webhooks older than 90 days, but no delivery that has not ended. Returns the
+ * number of deleted rows.
+ */
 export async function sweepWebhooks(app: App): Promise<number> {
   const time = await timeOfAge(app, keptMs);
   const works: readonly ((trx: Db) => Promise<number>)[] = [

@@ -17,7 +17,7 @@ const reserved = new Set([
 ]);
 const reservedStarts = ['webhook-', 'content-', 'proxy-'];
 
-/** Tells whether an owner may set the header; `name` in lower case. */
+/** Tells whether an owner may set the header. `folded` is the name in lower case. */
 export function isOwnHeader(folded: string): boolean {
   return !reserved.has(folded) && !reservedStarts.some((start) => folded.startsWith(start));
 }

@@ -140,7 +140,7 @@ export async function suspendInstallationEndpoint(
   endpointChanges.note(trx);
 }
 
-/** Makes an endpoint active again. */
+/** Makes an endpoint active again, and forgets earlier failures. */
 export async function resumeInstallationEndpoint(
   app: App,
   trx: Db,
@@ -152,7 +152,9 @@ export async function resumeInstallationEndpoint(
   endpointChanges.note(trx);
 }
 
-/** Deletes an endpoint with all deliveries. Call `emptyInstallationEndpoint` before: few remain. */
+/**
+ * Deletes an endpoint with all deliveries. Call `emptyInstallationEndpoint` first: then few remain.
+ */
 export async function deleteInstallationEndpoint(
   app: App,
   trx: Db,
@@ -176,7 +178,10 @@ export function endpointsChanged(app: App): void {
   knownEndpoints(app).forget();
 }
 
-/** @throws ConflictError for the endpoint of an installation: only the installation changes it. */
+/**
+ * Refuses the endpoint of an installation, which only the installation changes.
+ * @throws ConflictError
+ */
 export function requireByHand({ id, installation_id: of }: EndpointRow): void {
   if (of === null) return;
   const text =

@@ -75,7 +75,7 @@ class KnownEndpoints {
     this.#known = new KnownRows(app.clock, mostKnown, countChanges);
   }
 
-  /** Tells from memory whether the organization may have endpoints. False is certain. */
+  /** Tells from memory whether the organization may have active endpoints. False is certain. */
   mayHave(organizationId: string): boolean {
     if (this.#known.isStale()) return true;
     return this.#known.peek(organizationId)?.count !== 0;

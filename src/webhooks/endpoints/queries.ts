@@ -58,7 +58,10 @@ export const findEndpoints = own.all(
   (rows) => new Map(rows.map((row) => [row.id, row])),
 );
 
-/** Locks endpoints until the transaction ends. `holdActive` does not wait for this lock. */
+/**
+ * Locks endpoints until the transaction ends, and returns them by id. `holdActive` does not wait
+ * for this lock.
+ */
 export async function lockEndpoints(
   trx: Db,
   ids: readonly string[],

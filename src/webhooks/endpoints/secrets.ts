@@ -25,7 +25,7 @@ export function sealSecret(app: App, id: string, plaintext: string): string {
 
 type Rotated = Pick<EndpointRow, 'secret' | 'previous_secret' | 'previous_until'>;
 
-/** Returns the columns of an endpoint for a secret replaced now. */
+/** Returns the columns of the secrets after the secret of an endpoint is replaced. */
 export function rotated(row: EndpointRow, sealed: string, now: number): Rotated {
   return { secret: sealed, previous_secret: row.secret, previous_until: now + overlapMs };
 }

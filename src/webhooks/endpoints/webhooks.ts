@@ -147,13 +147,13 @@ export async function listWebhooks(
   );
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns an endpoint, also of an installation. @throws ResourceNotFoundError. */
 export async function getWebhook(app: App, caller: Caller, id: string): Promise<Webhook> {
   const row = await endpoints.get(app.store.db, caller.organizationId, id);
   return toWebhook(app, row, caller.permissions);
 }
 
-/** Returns the columns to set for a new status. */
+/** Returns the columns to set for a new status; no columns if the status stays. */
 function statusColumns(
   row: EndpointRow,
   status: UpdateWebhook['status'],

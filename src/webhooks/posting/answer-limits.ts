@@ -31,7 +31,7 @@ export class AnswerLimits {
   isFailing = false;
   #isQuick = false;
   #isSlow = false;
-  /** Whether the last answer was an immediate refusal while it was failing. */
+  /** Whether the last answer of a failing endpoint was an immediate refusal. */
   #failsAtOnce = false;
 
   get isQuick(): boolean {
@@ -46,7 +46,7 @@ export class AnswerLimits {
     return this.#isSlow;
   }
 
-  /** Whether this daemon has learned anything about the endpoint since the object was made. */
+  /** Whether the endpoint is known to be quick or slow. */
   get isKnown(): boolean {
     return this.#isQuick || this.isSlow;
   }
@@ -62,7 +62,9 @@ export class AnswerLimits {
     this.#failsAtOnce = this.isFailing && !isSuccess && isAtOnce && statusCode !== gone;
   }
 
-  /** Returns how many posts may be under way at once. */
+  /**
+   * Returns the number of posts that may be under way at once: `share`, or 1 if slow or failing.
+   */
   mostPosts(share: number): number {
     return this.isFailing || this.isSlow ? Math.min(share, 1) : share;
   }

@@ -24,7 +24,7 @@ export type BodySource = Pick<
   'organization_id' | 'event_id' | 'event_type' | 'message_id' | 'created_at'
 >;
 
-/** Returns the body of a delivery; see `bodiesOf`. */
+/** Returns the body of a delivery. The first call creates and stores the body. */
 export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
   const body = (await bodiesOf(app, [delivery], mostBodyBytes)).get(delivery.event_id);
   if (body === undefined) throw new Error(`no body of event ${delivery.event_id}`);
@@ -90,8 +90,8 @@ async function makeWithin(
 }
 
 /**
- * Stores bodies. If another attempt, or the deletion of the message, has stored a body meanwhile,
- * that body stays.
+ * Stores bodies, and returns the stored bodies by event. If another attempt, or the deletion of the
+ * message, has stored a body meanwhile, that body stays.
  */
 async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string>> {
   if (made.length === 0) return new Map();

@@ -44,8 +44,8 @@ export type Reserve = (
 ) => (Holder & Pick<Wish, 'limit'>) | null;
 
 /**
- * Chooses the endpoints to claim for. Begins after the organization `last`; takes live deliveries
- * of all endpoints first, then replays if places remain.
+ * Chooses the endpoints to claim for. Begins after the endpoint `last`; takes live deliveries of
+ * all endpoints first, then replays if places remain.
  */
 export function chooseWishes(
   work: readonly EndpointWork[],
@@ -123,7 +123,7 @@ export async function claim(
   return claimed;
 }
 
-/** Returns whether an installation may no longer have this event. */
+/** Tells whether the installation of an endpoint may no longer receive this event. */
 function isTaken({ installation_id, events }: EndpointRow, { event_type }: DeliveryRow): boolean {
   if (installation_id === null || event_type === webhookTest.type) return false;
   return !fromJson<string[]>(events).includes(event_type);

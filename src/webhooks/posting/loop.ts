@@ -1,6 +1,6 @@
 // Engine of webhooks: finds endpoints with due deliveries, starts claims and posts, and sleeps
-// until the next due time. Claims are claim.ts, posts under-way.ts, outcomes settle.ts (the state
-// table).
+// until the next due time. claim.ts claims, under-way.ts posts, settle.ts records outcomes (with
+// the state table).
 //
 //   pressure | is on while                           | the next claim
 //   ---------+---------------------------------------+--------------------------------------
@@ -31,7 +31,7 @@ import { UnderWay } from './under-way.ts';
 
 /** Number of endpoints that a single read checks. */
 const endpointsPerLook = 1_000;
-/** Number of endpoints checked in about 0.25 ms. The loop pauses 1 ms after this many. */
+/** Number of endpoints for which the loop pauses 1 ms: a check of this many takes 0.25 ms. */
 const endpointsPerMs = 50;
 /** Margin of a lease beyond the time limits of two exchanges. */
 const leaseSlackMs = 60_000;
@@ -105,7 +105,7 @@ function createStep(
   let lookAt = Number.NEGATIVE_INFINITY;
   let claimedAt = Number.NEGATIVE_INFINITY;
   let latenessMs = 0;
-  /** Last organization that had a turn. */
+  /** Last endpoint with a claim. The next claim begins after this endpoint. */
   let last = '';
   /** Steady times until which endpoints wait after an error. */
   const waits = new Map<string, number>();
@@ -175,8 +175,8 @@ async function cancelOfDisabled(app: App, work: readonly EndpointWork[]): Promis
 }
 
 /**
- * Returns the next future due time. Leaves out overdue deliveries, as each ended post wakes the
- * loop to claim them.
+ * Returns the next future due time; Infinity without any. Leaves out overdue deliveries, as each
+ * ended post wakes the loop to claim them.
  */
 function nextDue(work: readonly EndpointWork[], now: number): number {
   let at = Infinity;

@@ -1,5 +1,5 @@
-// The places of this daemon's webhooks. Every organization has a fair share of each pool, so that
-// an endpoint that hangs holds back no other organization.
+// Limits of the webhooks of this daemon, counted in places. Every organization has a fair share of
+// each pool, so that an endpoint that hangs holds back no other organization.
 //
 //   pool                                    | places | a place is held
 //   ----------------------------------------+--------+---------------------------------
@@ -30,7 +30,7 @@ const mostUnproven = 2;
 /** Holder of a place: the organization of a claimed delivery. */
 export interface Holder {
   organizationId: string;
-  /** The endpoint was slow or failing when the delivery was claimed. */
+  /** Whether the endpoint was slow or failing when the delivery was claimed. */
   isReluctant: boolean;
 }
 
@@ -64,7 +64,7 @@ export class Places {
     return this.#claimed.heldInAll;
   }
 
-  /** Number of deliveries that all organizations together may claim. */
+  /** Number of deliveries that this daemon may still claim. */
   get freeClaims(): number {
     return mostClaimed - this.#claimed.heldInAll;
   }

@@ -27,7 +27,7 @@ export interface PostOutcome {
   errorClass: ErrorClass | null;
   /** Text of the response, or of the failure: at most 4 KB, without control characters. */
   response: string | null;
-  /** Time of the response's Retry-After (RFC 9110 10.2.3), ms since 1970. */
+  /** Time by the Retry-After (RFC 9110 10.2.3) of a 429 or 503, ms since 1970; else null. */
   retryAt: number | null;
   durationMs: number;
 }
@@ -43,7 +43,7 @@ export type PosterParts = Pick<
   'boundPorts' | 'clock' | 'config' | 'connect' | 'dns' | 'publicUrl'
 >;
 
-/** Creates the poster of a process. */
+/** Creates a poster with the address guard, time limit and connections of webhooks. */
 export function createPoster(app: PosterParts): Poster {
   const { clock } = app;
   const client = createHttpClient(app, {

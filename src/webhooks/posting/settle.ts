@@ -48,8 +48,8 @@ export interface Disabled {
 }
 
 /**
- * Settles attempts in the order in which they ended. An attempt with an expired lease changes
- * nothing.
+ * Settles attempts in the order in which they ended. Returns the endpoints that this disabled. A
+ * delivery that a different daemon has claimed meanwhile does not change.
  */
 export async function settle(
   app: App,
@@ -119,7 +119,7 @@ function judge(
   return fates;
 }
 
-/** Whether a delivery was made before the endpoint was disabled. */
+/** Tells whether a delivery was made before the endpoint was disabled. */
 export function isOfBefore({ cancel_before }: EndpointRow, madeAt: number): boolean {
   return cancel_before !== null && madeAt < cancel_before;
 }

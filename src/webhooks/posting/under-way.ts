@@ -164,8 +164,8 @@ export class UnderWay {
   }
 
   /**
-   * Returns whether the endpoint of an installation is still active: disabling the installation
-   * stops it at once.
+   * Tells whether an endpoint may still be posted to: disabling an installation stops posts at
+   * once.
    */
   async #mayPost({ endpoint }: Claimed): Promise<boolean> {
     if (endpoint.installation_id === null) return true;
@@ -177,8 +177,8 @@ export class UnderWay {
   }
 
   /**
-   * Posts a delivery. Returns null after an error of ours, and `withdrawn` for an endpoint of an
-   * installation that has ended.
+   * Posts a delivery. Returns null after an error of ours, and `withdrawn` if the installation of
+   * the endpoint was disabled or removed.
    */
   async #attempt(
     queue: Queue,
