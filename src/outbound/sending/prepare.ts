@@ -1,5 +1,5 @@
-// A send before the accept transaction: the template is filled in, and the content is decoded and
-// digested.
+// Prepares a send before the accept transaction: fills in the template, then decodes and digests
+// the content.
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -15,13 +15,18 @@ export interface PreparedSend {
   payload: SendPayload;
   content: SendContent;
   template?: FilledTemplate;
-  /** Refusal of the content. A repeat of an accepted send still gets the first answer. */
+  /**
+   * Error of the template or the content. A repeat of an accepted send still gets the first answer.
+   */
   refusal?: ServiceError;
   preheader?: string | null;
   warnings?: TemplateWarning[];
 }
 
-/** Fills in, decodes and digests the content of a payload. Returns a refusal of the template. */
+/**
+ * Fills in, decodes and digests the content of a payload. For a send that names a template, returns
+ * a ServiceError as `refusal` instead of throwing it.
+ */
 export async function prepareSend(
   app: App,
   caller: Caller,

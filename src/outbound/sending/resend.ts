@@ -208,7 +208,7 @@ async function attachmentsOf(app: App, stored: string | null) {
   );
 }
 
-/** Reads the mail anew without Message-ID and Date, which the new message gets again. */
+/** Parses the stored raw mail without Message-ID and Date: the new message gets new values. */
 async function rawAgain(
   app: App,
   { by }: Caller,

@@ -1,4 +1,4 @@
-// The operations that send (specification 4.1, 4.8).
+// The HTTP operations that send mail (specification 4.1, 4.8).
 import { z } from 'zod';
 import { admissionOf } from '../../access/admission/admission.ts';
 import { area } from '../../core/api/area.ts';
@@ -12,7 +12,7 @@ import { releaseMessage, resendMessage } from './resend.ts';
 import { scheduleMessage } from './schedule/schedule.ts';
 import { sendMessage } from './send.ts';
 
-/** Declared by the specification; the service itself never answers it. */
+/** Status 502: the specification declares it, but the service never answers with it. */
 const badGateway = { status: 502 };
 
 const at = area('messages');

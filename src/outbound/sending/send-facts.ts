@@ -97,7 +97,10 @@ async function readFacts(app: App, asked: readonly Asked[]): Promise<(SendFacts 
   });
 }
 
-/** Reads the published versions of these sends; returns the version for a send, or the refusal. */
+/**
+ * Reads the templates of sends. Returns a function from a send to the published version, or to the
+ * error that refuses the send.
+ */
 async function readTemplates(
   app: App,
   db: Db,
@@ -163,7 +166,9 @@ async function readCompiled(
   return known;
 }
 
-/** Reads the brands of templates, each once; returns the brand for a send, or null. */
+/**
+ * Reads the brands of templates, each once. Returns a function from a send to the brand, or null.
+ */
 async function readBrands(
   db: Db,
   asked: readonly Asked[],
@@ -184,7 +189,10 @@ async function readBrands(
   return (one) => found.get(nameOf(one, slugOf(one) ?? null)) ?? null;
 }
 
-/** Reads the contacts of sends to a single recipient; returns the values for a send, or null. */
+/**
+ * Reads the contacts of sends to a single recipient. Returns a function from a send to the values
+ * of the contact, or null.
+ */
 async function readContacts(
   db: Db,
   asked: readonly Asked[],

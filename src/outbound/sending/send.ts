@@ -27,7 +27,7 @@ const keysPerSweep = 1_000;
  * Accepts a message. Resolves after the durable commit. With an idempotency key, a repeat of the
  * same request gets the original answer.
  * @throws ForbiddenError for an unverified sender or a paused organization; PaymentRequiredError if
- * the daily quota has no room for all recipients; ConflictError for a key used with different
+ * the recipients exceed the daily quota; ConflictError for a key used with different
  * content; ResourceNotFoundError for missing resources that the payload names; CapacityError if the
  * store cannot write.
  */
@@ -63,8 +63,8 @@ export async function acceptOne(app: App, request: AcceptRequest): Promise<Messa
 }
 
 /**
- * Counts only mail of keys. Monitoring cannot read the metrics of a command, so a daemon counts the
- * mail of commands when it finds it in the store.
+ * Adds accepted mail to the metrics, except mail of the operator's commands: monitoring cannot read
+ * the metrics of a command, so a daemon counts such mail when it finds it in the store.
  */
 export function countTaken(
   app: App,

@@ -64,7 +64,8 @@ export async function sentCopy(
 }
 
 /**
- * Returns the keys and time of an attempt. If none are recorded, returns the present keys and time.
+ * Returns the signing keys and time that an attempt recorded. A missing value is replaced by the
+ * present keys or time.
  */
 async function signingOf(
   app: App,

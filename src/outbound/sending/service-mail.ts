@@ -18,7 +18,10 @@ export interface ServiceWords {
   subject: string;
   /** The first sentence. */
   opening: string;
-  /** Purpose of the button, after "To": `confirm`. Left out in mail without a link. */
+  /**
+   * Purpose of the button as a verb phrase that follows "To", such as "allow it". Left out in mail
+   * without a link.
+   */
   purpose?: string;
   button?: string;
   /** A sentence of the plain text that explains a way without the page. */

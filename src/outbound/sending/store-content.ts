@@ -1,5 +1,5 @@
-// Stores the contents of messages: HTML, text and files once for all messages that share them, with
-// the places and targets of their links.
+// Stores the contents of messages: HTML, text and files, once for all messages with equal content.
+// Also stores the offsets and targets of the links.
 import type { App } from '../../core/app.ts';
 import { insertBlobs, stageContents } from '../../core/blobs/blobs.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -12,8 +12,8 @@ import { type Draft, draftContent } from './draft.ts';
 
 /**
  * Stores large files of a content outside of the database if the configuration says so. Runs before
- * the transaction that stores the content. Returns undefined without such files. @throws
- * CapacityError if the place of files refuses them
+ * the transaction that stores the content. Returns undefined for a content without files.
+ * @throws CapacityError if the file store refuses the files
  */
 export function stageContent(
   app: App,
@@ -28,7 +28,7 @@ export function stageContent(
 /** The content that the messages of a campaign run share. */
 export interface RunContent {
   content: SendContent;
-  /** Set for a content that is filled for each message. */
+  /** Data to fill in the content for each message; null if all messages are equal. */
   merge: SharedMerge | null;
 }
 
@@ -70,7 +70,7 @@ export async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Pro
   for (const [id, count] of uses) await shareContent(trx, id, count);
 }
 
-/** Inserts the link targets of new contents, and the places of the links. */
+/** Inserts the link targets of new contents, and the offsets of the links in the HTML. */
 async function insertLinks(
   trx: Db,
   drafts: readonly Pick<Draft, 'content' | 'links'>[],

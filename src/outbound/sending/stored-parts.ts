@@ -21,7 +21,7 @@ export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
   filename: string;
   body: Buffer;
-  /** Whether this is our own mail, so that images may be loaded. */
+  /** Whether this service sent the message, so that the page may load images. */
   isOurs: boolean;
 }
 
@@ -52,8 +52,7 @@ export async function readStoredPart(app: App, token: string): Promise<StoredPar
 export type RawMail = Pick<SentCopy, 'body'> & Partial<SentCopy>;
 
 /**
- * Returns the raw mail of a message: as received, or the copy of a recipient. `recipient` defaults
- * to the first.
+ * Returns the raw mail of a message: as received, or as sent to `recipient`, by default the first.
  * @throws ResourceNotFoundError for a missing message or recipient.
  */
 export async function readRawMail(
@@ -68,9 +67,9 @@ export async function readRawMail(
 }
 
 /**
- * Returns the bytes of an attachment, counted from 1 in the order of the email projection. Parses
- * received mail again on this thread, so it is only for commands. @throws ResourceNotFoundError for
- * a missing message or attachment.
+ * Returns the bytes of the attachment `number`, counted from 1. Parses received mail again on this
+ * thread, so only commands use it.
+ * @throws ResourceNotFoundError for a missing message or attachment.
  */
 export async function readAttachment(
   app: App,

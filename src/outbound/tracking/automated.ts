@@ -18,7 +18,7 @@ export interface Asked {
 const longestUserAgent = 256;
 const mostJudged = 1_000;
 
-/** Returns the user agent, cut. Null if the client sends none. */
+/** Returns the first 256 characters of the user agent. Null if the client sends none. */
 export function userAgentOf({ headers }: Pick<Asked, 'headers'>): string | null {
   const text = headers['user-agent']?.trim().slice(0, longestUserAgent) ?? '';
   return text === '' ? null : text;
@@ -37,7 +37,10 @@ function rulesFor(kind: EngagementKind): ScannerRule[] {
   return rules[kind];
 }
 
-/** Returns the name of the rule that recognizes a program; null for a person. */
+/**
+ * Returns the name of the rule or check that recognizes a program, such as `prefetch`. Null for a
+ * person.
+ */
 export function automatedBy(kind: EngagementKind, asked: Asked): string | null {
   const { method, headers, remoteAddress } = asked;
   if (method === 'HEAD') return 'head';

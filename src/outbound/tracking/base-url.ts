@@ -3,7 +3,10 @@
 import type { App } from '../../core/app.ts';
 import { activeHostOf } from './custom/active-hosts.ts';
 
-/** Returns the configured base of links, or null if recipients cannot reach any. */
+/**
+ * Returns the base address of links that recipients can reach: the tracking host of the domain, or
+ * a configured URL. Null without either.
+ */
 function publicBase(app: App, domainId: string | null): string | null {
   const host = domainId === null ? null : activeHostOf(app, domainId);
   if (host !== null) return `https://${host}`;
@@ -16,7 +19,7 @@ export function hasPublicBase(app: App, domainId: string | null): boolean {
 }
 
 /**
- * Returns the base without a final slash. `domainId` is the sending domain, null for mail without a
+ * Returns the base address of links, without a final slash. `domainId` is null for mail without a
  * sending domain.
  */
 export function trackingBase(app: App, domainId: string | null): string {

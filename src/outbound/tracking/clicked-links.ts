@@ -5,13 +5,13 @@ import { findMessageRow } from '../messages/queries.ts';
 import { urlsOfMerged } from './merged-links.ts';
 import { findContentUrls, findEngagements } from './queries.ts';
 
-/** A link, with the target in one of the messages: targets can differ from person to person. */
+/** A link, with the target in the first message: targets can differ from person to person. */
 export interface ClickedLink {
   url: string;
   people: number;
 }
 
-/** Messages of a query. */
+/** Most messages in a query. */
 const perQuery = 500;
 
 /** Returns the targets of the links of a message, in the order of their numbers. */

@@ -54,7 +54,7 @@ function countsOf({ track_opens, track_clicks }: Flags, standing: Standing) {
   };
 }
 
-/** Returns the observation of a changed message. Null if the numbers stay the same. */
+/** Returns the changes of the numbers that a changed message causes. Null without a change. */
 export function observeCohort(
   message: TrackedMessageRow,
   traits: Traits,
@@ -80,7 +80,10 @@ export interface Moved {
   had: boolean;
 }
 
-/** Counts the messages of moved deliveries. Runs after the move. */
+/**
+ * Updates the numbers for the messages of deliveries with a new status. Runs after the statuses are
+ * stored.
+ */
 export async function countCohorts(app: App, trx: Db, moved: readonly Moved[]): Promise<void> {
   if (moved.length === 0) return;
   const ids = [...new Set(moved.map(({ row }) => row.message_id))];

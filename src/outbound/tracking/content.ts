@@ -1,5 +1,6 @@
-// Finds the links of a content before it is stored. Decides about the tracking of a message by the
-// send, or else by the organization. Caches the links of recent contents.
+// Finds the links of a content before it is stored. Decides whether opens and clicks of a message
+// are tracked: by the fields of the send, or else by the default of the organization. Caches the
+// links of recent contents.
 import { LRUCache } from 'lru-cache';
 import { trackingDefaults } from '../../access/organizations/tracking-defaults.ts';
 import type { App } from '../../core/app.ts';
@@ -47,8 +48,8 @@ const rememberedOf = perApp(
 );
 
 /**
- * Finds links as `findLinks` does, except ours. `digest` is the cache key of the HTML and
- * `unsubscribeUrls`.
+ * Finds the links of HTML, except links of this service and `unsubscribeUrls`. Caches the result by
+ * `digest`, which stands for both arguments.
  */
 export async function linksOf(
   app: App,
@@ -83,7 +84,7 @@ function ownUrls(app: App, unsubscribeUrls: readonly string[]): IsOurs {
   };
 }
 
-/** Returns the addresses in the sender's own `List-Unsubscribe` (RFC 2369). */
+/** Returns the web addresses in a `List-Unsubscribe` header of the sender (RFC 2369). */
 export function unsubscribeUrlsOf(headers: Readonly<Record<string, string>> = {}): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     name.toLowerCase() === 'list-unsubscribe'

@@ -38,8 +38,8 @@ const reportAgainMs = 30_000;
 /** Largest number of engagement events of a delivery. */
 const mostEvents = 100;
 /**
- * Number of events after which engagement by programs creates no further event, so that scanners
- * leave room for persons.
+ * Number of events of a delivery after which programs create no further event, so that scanners do
+ * not use up the limit for persons.
  */
 const mostBeforeAutomated = 90;
 /** Least time that a person needs to read a delivery and click. */
@@ -134,7 +134,8 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
 }
 
 /**
- * Returns the first open and click among a change of a row. Empty for mail that belongs to no run.
+ * Returns the first open and the first click that a change of a row contains. Empty without either,
+ * and for mail outside of campaign runs.
  */
 function firstOf(
   delivery: EngagedDelivery,

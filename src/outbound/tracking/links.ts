@@ -7,7 +7,7 @@ import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 /** Most characters of HTML that are parsed; the rest stays as it is. Gmail shows 102 KB. */
 export const mostCharacters = 1_000_000;
 /**
- * Most elements of SVG and MathML that are parsed. The parser takes quadratic time for nested
+ * Most `<svg` and `<math` tags that are parsed. The parser takes quadratic time for nested
  * elements: 200,000 took 3.5 s.
  */
 const mostForeign = 1_000;
@@ -15,14 +15,14 @@ const mostForeign = 1_000;
 export const mostLinks = 1_000;
 /** Longest address that every browser supports, and that fits a header of ours. */
 const longestUrl = 4_096;
-/** Characters that are parsed before the time of the turn is checked again: about 3 ms. */
+/** Characters that are parsed, in about 3 ms, before the parser may yield to the event loop. */
 const sliceCharacters = 32_768;
 
-/** Places at which the HTML of a content is cut. */
+/** Offsets at which the HTML of a content is cut. */
 export interface Cuts {
-  /** Start and end of each address in turn, as offsets of the text. */
+  /** Start and end of the first address, of the second address and so on. */
   links: readonly number[];
-  /** Place of the pixel; null if the HTML has no place for it. */
+  /** Offset of the pixel; null if the HTML has no place for a pixel. */
   pixelAt: number | null;
 }
 
@@ -149,17 +149,22 @@ function isUnsubscribeAddress(url: string): boolean {
   return unsubscribeWords.test(url) || optOutWord.test(url) || optOutHump.test(url);
 }
 
-/** Returns a web address in the form that a browser requests. Null for a non-web address. */
+/**
+ * Returns a web address in the form that a browser requests. Null for a longer or a non-web
+ * address.
+ */
 function webAddress(value: string): string | null {
   if (value.length > longestUrl || !/^\s*https?:\/\//i.test(value)) return null;
   const url = URL.canParse(value) ? new URL(value).href : '';
   return url.length > 0 && url.length <= longestUrl ? url : null;
 }
 
-/** Recognizes addresses of ours, which are never tracked again. */
+/**
+ * Recognizes addresses of this service, which are never tracked again. Null for a foreign address.
+ */
 export type IsOurs = (url: string) => 'pixel' | 'link' | null;
 
-/** Returns the end of the text that is read. */
+/** Returns the offset at which parsing ends: at `mostCharacters`, or after `mostForeign` tags. */
 function endOfReading(html: string): number {
   const end = Math.min(html.length, mostCharacters);
   const foreign = /<(?:svg|math)/gi;

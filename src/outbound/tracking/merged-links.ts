@@ -1,5 +1,5 @@
-// The content of a message with the places of the links. A shared content has stored places. In a
-// content that is filled for each message, the links are searched anew.
+// Reads the content of a message with the offsets of the links. The offsets are stored for a shared
+// content. In a content that is filled in for each message, the links are searched anew.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
@@ -23,7 +23,7 @@ function isTracked({ track_opens, track_clicks }: Tracked): boolean {
   return track_opens === 1 || track_clicks === 1;
 }
 
-/** Reads the stored link places of the contents of tracked messages, by content. */
+/** Reads the stored offsets of links in the contents of tracked messages, by content id. */
 export async function cutsOf(db: Db, messages: readonly Tracked[]): Promise<Map<string, Cuts>> {
   const ids = messages.flatMap((message) => (isTracked(message) ? (message.content_id ?? []) : []));
   const rows = ids.length > 0 ? await findContentCuts(db, [...new Set(ids)]) : [];

@@ -77,7 +77,7 @@ export const findContentUrls = own.all((db, contentId: string) =>
   db.selectFrom('content_links').select('url').where('content_id', '=', contentId).orderBy('link'),
 );
 
-/** Finds the target of a link. */
+/** Finds the target of a link; undefined without a stored link. */
 export const findLinkUrl = own.first(
   (db, contentId: string, link: number) =>
     db

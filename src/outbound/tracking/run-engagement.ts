@@ -16,7 +16,7 @@ export interface FirstEngagement {
   clickedAt: number | null;
 }
 
-/** Counts first engagements and marks them in the ledger. The caller holds the messages. */
+/** Counts first engagements and marks them in the ledger. The caller has locked the messages. */
 export async function recordFirstEngagements(
   trx: Db,
   engagements: readonly FirstEngagement[],

@@ -18,7 +18,7 @@ interface Linked {
   sender: ResolvedSender | null;
 }
 
-/** The refusal of links that recipients could not open. */
+/** Returns the error for mail with links that recipients could not open. */
 export const unreachableLinks = () =>
   ValidationError.of(
     'http.publicUrl',

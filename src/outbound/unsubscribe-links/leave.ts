@@ -37,11 +37,11 @@ export interface Leaving extends Leaver {
   scope: Scope;
 }
 
-/** The blocks of an address, in the form for the page. */
+/** Blocks of an address that the unsubscribe page shows; null without a block. */
 export interface Standing {
   group: { id: string } | null;
   /**
-   * The block of all mail. Of several blocks it is the block made by unsubscribing, because
+   * The block of all mail. If there are several, it is the block by unsubscribing, because
    * resubscribing lifts only that block.
    */
   all: { id: string; reason: BlockReason } | null;
@@ -59,7 +59,7 @@ export async function standingOf(db: Db, leaver: Leaver): Promise<Standing> {
   };
 }
 
-/** Returns the groups, among these, with a block of the address. */
+/** Returns the ids among `groupIds` of the groups that the address has left. */
 export async function groupsLeft(
   db: Db,
   { organizationId, address }: Pick<Leaver, 'organizationId' | 'address'>,
@@ -131,7 +131,7 @@ async function countLeaver(trx: Db, delivery: DeliveryRow, now: number): Promise
   countRun(trx, runId, { unsubscribed: 1 });
 }
 
-/** Emits the event of the contact. Does nothing for an address without a contact. */
+/** Publishes `contact.unsubscribed` for the contact with the address, if there is a contact. */
 async function recordOfContact(app: App, trx: Db, leaving: Leaving): Promise<void> {
   const { organizationId, address } = leaving;
   const [identity] = await findIdentitiesNamed(trx, organizationId, [foldAddress(address)]);

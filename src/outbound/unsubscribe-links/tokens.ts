@@ -34,12 +34,12 @@ export function readLinkToken(app: App, token: string): Leaver | null {
   return { organizationId, groupId, messageId, address: address.join(' ') };
 }
 
-/** Returns the part of the address before the `@`. */
+/** Returns the local part of the unsubscribe address of a delivery. */
 export function mailToken(app: App, deliveryId: string): string {
   return prefix + app.secrets.token(purpose, deliveryId, timeOfId(deliveryId));
 }
 
-/** Returns the delivery that a local part names, or null. */
+/** Returns the delivery id that a local part contains; null for a foreign local part. */
 export function readMailToken(app: App, localPart: string): string | null {
   const folded = localPart.toLowerCase();
   if (!folded.startsWith(prefix)) return null;

@@ -1,5 +1,5 @@
-// Blocks, the resource (specification 4.9 "remove a block entry"). suppression.ts has their effect
-// on sends; import.ts and export.ts move large numbers of them.
+// Blocks, the resource (specification 4.9 "remove a block entry"). suppression.ts applies blocks to
+// sends. export.ts and src/people/imports/blocks.ts move large numbers of blocks.
 
 import { boundNamed, readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
@@ -107,8 +107,8 @@ export async function getBlock(app: App, caller: Caller, id: string): Promise<Bl
 }
 
 /**
- * Finds a block by id or address.
- * @throws ValidationError for a text that is neither; ResourceNotFoundError.
+ * Finds a block by id, or a block of all mail by address.
+ * @throws ValidationError for a text without `@` that is not an id; ResourceNotFoundError.
  */
 export async function getBlockNamed(app: App, caller: Caller, idOrAddress: string): Promise<Block> {
   if (!idOrAddress.includes('@')) {
@@ -121,7 +121,7 @@ export async function getBlockNamed(app: App, caller: Caller, idOrAddress: strin
 }
 
 /**
- * Lifts a block: from now on the address gets mail again.
+ * Lifts a block. The address gets mail again unless a further block applies.
  * @throws ResourceNotFoundError.
  */
 export async function deleteBlock(app: App, caller: Caller, id: string): Promise<Deleted> {

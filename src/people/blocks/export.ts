@@ -22,7 +22,9 @@ const columns = [
 
 const csvLine = (block: Block) => csvRow(columns.map((column) => block[column]));
 
-/** Yields the text of the export in pieces; the oldest first. */
+/**
+ * Yields the text of the export in pieces, oldest block first, with the number of blocks in each.
+ */
 export async function* exportBlocks(
   app: App,
   caller: Caller,

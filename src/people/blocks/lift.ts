@@ -14,7 +14,7 @@ import * as queries from './queries.ts';
 import type { Block, LiftBlocks } from './schema.ts';
 
 const rowsPerPage = 500;
-/** Number of blocks that a person sees before lifting them. */
+/** Most blocks that a person sees before lifting the selection. */
 const mostShown = 10;
 
 /** The blocks that a lift would remove. */
@@ -24,7 +24,7 @@ export interface Liftable {
   first: Block[];
 }
 
-/** Returns the blocks of the selection, page by page, the oldest first. */
+/** Yields the blocks of the selection, page by page, the oldest first. A page may be empty. */
 async function* pagesOf(
   db: Db,
   organizationId: string,

@@ -15,9 +15,9 @@ import {
 
 const days = 30;
 const dayMs = 24 * 60 * 60_000;
-/** Number of refusals within 30 days from which they are mentioned. */
+/** Least number of refusals within 30 days that is mentioned. */
 const mentionedFrom = 3;
-/** Rows that a transaction deletes. */
+/** Most rows that a transaction deletes. */
 const swept = 1000;
 
 /** A delivery that was refused for an address behind the recipient. */
@@ -46,7 +46,7 @@ export async function recordMemberRefusals(
   if (rows.length > 0) await insertMemberRefusals(trx, rows);
 }
 
-/** Returns the addresses, folded, among these with enough refusals in 30 days for a mention. */
+/** Returns the folded addresses, among `addresses`, with at least three refusals in 30 days. */
 export async function findRefusedMembers(
   app: App,
   organizationId: string,
@@ -58,7 +58,7 @@ export async function findRefusedMembers(
   return selectRefused(app.store.db, organizationId, folded, after, mentionedFrom);
 }
 
-/** Returns the sentence on an address of `findRefusedMembers`. */
+/** Explains to a person the refusals that `findRefusedMembers` found for an address. */
 export function memberRefusalWords(email: string): string {
   return (
     `At least ${mentionedFrom} mails to ${email} in ${days} days came back for another address: ` +

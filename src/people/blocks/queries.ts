@@ -39,7 +39,7 @@ export interface BlockFilter {
 export type ActiveBlockRow = Pick<BlockRow, 'id' | 'folded_address' | 'reason' | 'created_at'>;
 
 /**
- * Finds the blocks of all mail on these addresses, a row for each reason. Hot: every send runs it.
+ * Finds the blocks of all mail on these addresses, a row for each reason. Hot: runs for every send.
  */
 export const findActiveBlocks = own.all(
   (db, organizationId: string, foldedAddresses: readonly string[]) =>
@@ -131,8 +131,8 @@ const toWeight = cases(reasonsByWeight.map((reason, weight) => [reason, weight])
 const toReason = cases(reasonsByWeight.map((reason, weight) => [weight, reason]));
 
 /**
- * Fragment of a larger query: the reason of most weight for which an address gets no mail at
- * all, or null. Both arguments are expressions.
+ * Fragment of a larger query: the weightiest reason (`reasonsByWeight`) for which an address gets
+ * no mail at all, or null. Both arguments may be SQL expressions.
  */
 export function activeReasonOf(
   organizationId: unknown,
@@ -144,8 +144,8 @@ export function activeReasonOf(
 }
 
 /**
- * Fragment of a larger query: whether an address has a block of all mail, or of a group, for an
- * unsubscribe or for any other reason.
+ * Fragment of a larger query: whether an address has a block of the group, or of all mail if
+ * `groupId` is null. `isUnsubscribe` selects blocks by unsubscribing, or all further blocks.
  */
 export function hasBlock(
   organizationId: string,
@@ -160,8 +160,8 @@ export function hasBlock(
 }
 
 /**
- * Fragment of a larger query: the addresses with a block of all mail, or of the group, for
- * any reason.
+ * Fragment of a larger query: the addresses with a block of the group, or of all mail if `groupId`
+ * is null, for any reason.
  */
 export function blockedAddresses(
   organizationId: string,
@@ -178,12 +178,12 @@ export function activeBlocksFor(organizationId: string, reason: BlockReason): Ra
     and reason = ${reason} and unsubscribe_group_id is null`;
 }
 
-/** Operations by id. Pages, and changes that count, are written by hand below. */
+/** Common operations by id. Pages, inserts and deletions are written by hand below. */
 export const blocks = own.rowsOf('blocks', 'block');
 
 /**
- * Returns the matching ids as ranges of indexes. For an address these are the blocks of all mail
- * and the blocks of groups; without an address, the blocks of each reason.
+ * Returns queries for the matching ids, each a range of an index. With an address, the queries are
+ * for blocks of all mail and for blocks of groups; without an address, for each reason.
  */
 function rangesOf(
   db: Db,
@@ -212,7 +212,7 @@ function rangesOf(
   ];
 }
 
-/** Returns the first rows of the ranges, merged in this order. */
+/** Returns the rows of a page over all ranges, merged in this order. */
 async function selectInOrder(
   db: Db,
   ranges: readonly RawBuilder<unknown>[],
@@ -249,7 +249,10 @@ export function selectBlocksAfter(
   return selectInOrder(db, ranges, sql`order by id`, { limit, offset: 0 });
 }
 
-/** Counts the blocks of an address or a time. The counters have the rest: count-queries.ts. */
+/**
+ * Counts the blocks of an address or a time span. For the remaining filters, count-queries.ts has
+ * counters.
+ */
 export async function countBlocksOf(
   db: Db,
   organizationId: string,
@@ -261,7 +264,7 @@ export async function countBlocksOf(
   return rows[0]?.count ?? 0;
 }
 
-/** Target of a block. */
+/** Address of a block, and the blocked group; null for all mail. */
 export type BlockedRow = Pick<BlockRow, 'folded_address' | 'unsubscribe_group_id'>;
 
 /**

@@ -1,4 +1,4 @@
-// The operations on blocks.
+// The HTTP operations on blocks of addresses.
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';

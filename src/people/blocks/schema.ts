@@ -8,7 +8,9 @@ export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as 
 
 export type BlockReason = (typeof blockReasons)[number];
 
-/** Reasons by weight. If an address has several blocks, the first reason of this list is shown. */
+/**
+ * Reasons by weight. For an address with several blocks, the contact shows the first reason here.
+ */
 export const reasonsByWeight = ['complaint', 'bounce', 'unsubscribe', 'manual'] as const;
 
 const exportFormats = ['csv', 'ndjson'] as const;

@@ -16,7 +16,7 @@ import {
 } from './queries.ts';
 import type { BlockReason } from './schema.ts';
 
-/** The columns of a block of all mail that a send needs. */
+/** The data of a block that a send needs. */
 export interface ActiveBlock {
   id: string;
   reason: BlockReason;
@@ -27,7 +27,7 @@ export interface ActiveBlock {
 /** Blocks by folded address. */
 export type ActiveBlocks = ReadonlyMap<string, ActiveBlock>;
 
-/** Returns the addresses (each by `foldAddress`) that the organization must not send to. */
+/** Finds the blocks of all mail on these addresses: the organization must not send to them. */
 export async function findBlocked(
   db: Db,
   organizationId: string,
@@ -39,7 +39,7 @@ export async function findBlocked(
   const found = new Map<string, ActiveBlock>();
   for (const { id, folded_address, reason, created_at: createdAt } of rows) {
     const known = found.get(folded_address);
-    // Of several blocks on an address, shows the oldest.
+    // Keeps the oldest block of an address, because ids grow with time.
     if (!known || id < known.id) found.set(folded_address, { id, reason, createdAt });
   }
   return found;
@@ -52,7 +52,7 @@ interface AskedSend {
   unsubscribeGroupId?: string | null;
 }
 
-/** Returns the key under which `findBlockedOf` returns the blocks for such mail. */
+/** Returns the key under which `findBlockedOf` returns the blocks for mail of the group. */
 export function sendKey(organizationId: string, groupId: string | null): string {
   return groupId === null ? organizationId : `${organizationId} ${groupId}`;
 }
@@ -131,7 +131,7 @@ interface Addressed {
   unsubscribe_group_id: string | null;
 }
 
-/** Finds the blocks of a batch of the queue, over all organizations in it. */
+/** Finds the blocks that stop deliveries of a queue batch, by delivery, in any organization. */
 export async function findBlockedAmong<Row extends Addressed>(
   db: Db,
   rows: readonly Row[],
@@ -199,12 +199,14 @@ export async function blockAddresses(
   for (const block of blocks.toSorted(byKey)) await blockAddress(app, trx, block);
 }
 
-/** Returns true if the recipient asked for the block: lift it only at the wish of this person. */
+/** Tells whether the recipient caused the block. Only this person may ask to lift it. */
 export function isRecipientsWish(reason: BlockReason): boolean {
   return reason === 'unsubscribe' || reason === 'complaint';
 }
 
-/** Returns the columns of a delivery that a block ended at `now`, before any attempt. */
+/**
+ * Returns the columns of a delivery that fails at `now`, before any attempt, because of a block.
+ */
 export function suppressedBy(block: ActiveBlock, email: string, now: number) {
   const since = isoTime(block.createdAt);
   return {

@@ -21,14 +21,14 @@ import { wordsOf } from './words.ts';
 
 const own = ownTables<ContactTables>();
 
-/** New contact with the rows of all tables. */
+/** A new contact, with the rows and values for all tables of contacts. */
 export interface NewContact {
   row: ContactRow;
   identities: readonly IdentityRow[];
   tags: readonly string[];
 }
 
-/** Existing contact with the changes. */
+/** An existing contact: `row` after the change, `before` before it. */
 export interface ChangedContact extends NewContact {
   before: ContactRow;
   /** Identities after the change; null if they are unchanged. */
@@ -42,12 +42,12 @@ const insertRows = own.bulkInsert('contacts', ContactRow);
 const insertIdentities = own.bulkInsert('contact_identities', IdentityRow);
 
 /**
- * Up to this number, contacts of a text are inserted as single rows. More ids are passed as a list,
- * which saves 3 µs a contact with two tags and two words.
+ * Most contacts of a text that are inserted as single rows. More ids are passed as a list, which
+ * saves 3 µs for a contact with two tags and two words.
  */
 const fewIds = 4;
 
-/** Selects the rows that link these contacts to a text. */
+/** Builds a select of rows that link a text to these contacts, for an insert. */
 function linksTo(db: Kysely<ContactTables>, organizationId: string, text: string, ids: Names) {
   const list = packedList(db, ids);
   const each =
@@ -97,8 +97,8 @@ const insertWords = textInserter<WordRow>(
 );
 
 /**
- * Sorts by the key of the unique values, the order in which all transactions take them. `keyOf` is
- * called often and must be cheap.
+ * Sorts rows by a unique value, the order in which all transactions lock. `keyOf` is called often
+ * and must be cheap.
  */
 function sortedBy<T>(rows: T[], keyOf: (row: T) => string): T[] {
   return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -167,7 +167,7 @@ const updateRow = own.run((db, row: ContactRow) =>
     .where('id', '=', row.id),
 );
 
-/** Updates contacts in rows that the transaction has locked. Throws as `insertContacts`. */
+/** Updates contacts whose rows the transaction has locked. Throws as `insertContacts`. */
 export async function updateContacts(db: Db, contacts: readonly ChangedContact[]): Promise<void> {
   for (const { row, before, newIdentities, newTags } of sortedBy(
     [...contacts],
@@ -214,8 +214,8 @@ const idsOfAddresses = own.all((db, organizationId: string, addresses: Names) =>
 const noNames = '[]';
 
 /**
- * Returns the ids of contacts with any of these addresses or external ids (JSON lists), each once
- * and sorted, in the order of locking.
+ * Returns the ids of contacts with any of these addresses or external ids (JSON lists): each once,
+ * sorted for locking.
  */
 export async function idsOfNames(
   db: Db,

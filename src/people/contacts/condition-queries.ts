@@ -1,6 +1,7 @@
-// SQL of groups by query: a tree of conditions becomes a single condition on a row of `contacts`.
-// Names of columns and words of SQL are constants of this file, and everything of a caller is a
-// parameter. A condition is true or false, never null, so that `not` is exact.
+// SQL of contact groups that a query defines: a tree of conditions becomes a single SQL condition
+// on a row of `contacts`. Names of columns and words of SQL are constants of this file, and
+// everything of a caller is a parameter. A condition is true or false, never null, so that `not` is
+// exact.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { amongOf, type Db } from '../../platform/store/db.ts';
@@ -14,7 +15,7 @@ import { hasStatus } from './list-queries.ts';
 type Condition = RawBuilder<SqlBool>;
 type Expression = RawBuilder<unknown>;
 
-/** A query with all data that it depends on besides the contact. */
+/** The query of a contact group, with the organization and the time for which it is evaluated. */
 export interface AskedQuery {
   organizationId: string;
   query: ContactQuery;
@@ -31,9 +32,10 @@ export interface ContactRange {
 const dayMs = 24 * 3_600_000;
 
 /**
- * Tells whether a contact has a tag, in any case. Searches the JSON of the tags: a look-up in the
- * index of tags takes six times as long (1.2 µs on SQLite), so only contacts with letters beyond
- * ASCII in their tags take it. A tag has no comma, so a comma is always between two tags.
+ * Returns the condition that a contact has a tag, in any case. Searches the JSON of the tags: a
+ * look-up in the index of tags takes six times as long (1.2 µs on SQLite), so it is only for
+ * contacts with letters beyond ASCII in their tags. A tag has no comma, so a comma is always
+ * between two tags.
  */
 export function tagCondition(db: Db, organizationId: string, tag: string): Condition {
   const folded = foldCase(tag);
@@ -47,7 +49,7 @@ export function tagCondition(db: Db, organizationId: string, tag: string): Condi
 /** The id of the contact, for conditions on a row of `contacts`. */
 export const contactId: Expression = sql`contacts.id`;
 
-/** Returns the condition on a row of `contacts`. */
+/** Returns the condition that a row of `contacts` matches a query. */
 function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Condition {
   const inner = (one: ContactQuery) => conditionOf(db, { organizationId, query: one, at });
   const joined = (list: readonly ContactQuery[], word: Expression): Condition =>
@@ -94,7 +96,7 @@ export function includingConditions(
   ];
 }
 
-/** Selects the ids of contacts that fulfil `among` and match at least one of the queries. */
+/** Builds a select of the ids of contacts that fulfil `among` and match any of the queries. */
 function matching(db: Db, queries: readonly AskedQuery[], among: Condition): RawBuilder<unknown> {
   const [first] = queries;
   const matches = queries.map((one) => conditionOf(db, one));
@@ -107,7 +109,7 @@ function matching(db: Db, queries: readonly AskedQuery[], among: Condition): Raw
   return sql`select contacts.id as id from contacts where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** Fragment of a larger query: the ids in a range of all contacts that match any of the queries. */
+/** Fragment of a larger query: the ids of all contacts in a range that match any of the queries. */
 export function matchingIdsIn(
   db: Db,
   queries: readonly AskedQuery[],
@@ -116,7 +118,7 @@ export function matchingIdsIn(
   return matching(db, queries, sql`contacts.id > ${after} and contacts.id <= ${until}`);
 }
 
-/** Finds the contacts among these that match any of the queries. */
+/** Returns the ids among `ids` of contacts that match any of the queries. */
 export async function matchesAmong(
   db: Db,
   queries: readonly AskedQuery[],
@@ -127,15 +129,13 @@ export async function matchesAmong(
   return rows.map(({ id }) => id);
 }
 
-/** Lists the tags that every match has. */
+/** Lists the tags that every contact must have to match a query. */
 function requiredTags({ all, tag }: ContactQuery): string[] {
   if (all) return all.flatMap(requiredTags);
   return tag === undefined ? [] : [tag];
 }
 
-/**
- * Returns the tag of a query that the fewest contacts have, among the tags that every match has.
- */
+/** Returns the rarest of the tags that every match must have. Null if the query requires no tag. */
 async function rarestTag(db: Db, { organizationId, query }: AskedQuery): Promise<string | null> {
   let rarest: { tag: string; count: number } | null = null;
   for (const tag of new Set(requiredTags(query))) {

@@ -1,6 +1,6 @@
 // Contacts, the resource (specification 2.6, 4.5): a function per verb. Deletion is in
-// src/outbound/messages/forget/forget-contact.ts, because it also changes messages. Statuses from
-// blocks are in status.ts.
+// src/outbound/messages/forget/forget-contact.ts, because it also changes messages. present.ts
+// derives the status of a contact from blocks.
 import { readFilteredPage, searchInTime } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -160,7 +160,7 @@ export function createContact(app: App, caller: Caller, input: CreateContact): P
   return orAgain(make);
 }
 
-/** Part of a list that a page shows. */
+/** Rows of a page: `limit` rows after the first `offset` rows. */
 interface Range {
   limit: number;
   offset: number;
@@ -259,7 +259,7 @@ async function withRefusedMembers(
   });
 }
 
-/** Moves the index of tags from the tags of the row to `tags`. */
+/** Updates the index of tags from the tags in `row` to `tags`. */
 async function moveTags(trx: Db, row: queries.ContactRow, tags: readonly string[]): Promise<void> {
   const { lost, found } = tagMoves(fromJson<string[]>(row.tags) ?? [], tags);
   if (lost.length > 0) await queries.removeTags(trx, row, lost);

@@ -51,7 +51,7 @@ export function recordContacts(trx: Db, organizationId: string, tag: string, by:
   counts.add(trx, { organization_id: organizationId, tag }, { count: by });
 }
 
-/** Returns the number of contacts with the tag, or of all. */
+/** Returns the number of contacts with the tag, or of all contacts without a tag. */
 export async function countOfTag(db: Db, organizationId: string, tag = ''): Promise<number> {
   const row = await tables<CountTables>(db)
     .selectFrom('contact_counts')

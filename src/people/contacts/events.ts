@@ -75,7 +75,7 @@ export const contactImported = eventKind({
   },
 });
 
-/** Published by unsubscribing. */
+/** Published when a recipient unsubscribes whose address belongs to a contact. */
 export const contactUnsubscribed = eventKind({
   type: 'contact.unsubscribed',
   summary: 'A contact unsubscribed',

@@ -13,7 +13,7 @@ const rowsPerPage = 500;
 
 const asJson = (value: object) => (Object.keys(value).length === 0 ? null : JSON.stringify(value));
 
-/** Columns with the names that an import reads. */
+/** Columns of the CSV, with the names that an import reads. A cell is null without a value. */
 const columns: Readonly<Record<string, (contact: Contact) => string | null>> = {
   id: ({ id }) => id,
   email: ({ identities }) => identities[0]?.identifier ?? null,

@@ -1,5 +1,6 @@
-// SQL that judges many contacts at once, for estimates: the fate of each with the same reasons in
-// the same order as the transaction of a run (src/campaigns/audience/judge.ts).
+// SQL for estimates of an audience: decides for many contacts at once whether each gets a message,
+// or the reason that it is skipped. The reasons and their order are as in a run
+// (src/campaigns/audience/judge.ts).
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
@@ -13,7 +14,7 @@ export interface FateQuestion {
   organizationId: string;
   excludeTags: readonly string[];
   unsubscribeGroupId: string | null;
-  /** Whether the contact with this id has yet to confirm the group. */
+  /** Returns the condition that the contact with this id has yet to confirm the group. */
   isPending: (id: RawBuilder<unknown>) => Condition;
 }
 
@@ -33,7 +34,7 @@ const wantsNoMail = sql<SqlBool>`contacts.preferences like '%"email":false%'`;
 
 const address = sql`first.folded_identifier`;
 
-/** Lists the reasons, in their order, with the conditions on `contacts` and the first address. */
+/** Lists the reasons to skip a contact, in order, with the SQL conditions for each. */
 function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
   const { organizationId, excludeTags, unsubscribeGroupId: groupId } = question;
   const ofAll = { groupId: null };
@@ -58,8 +59,8 @@ function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
 }
 
 /**
- * Returns selects that together find all contacts in a range that are archived, have no address,
- * have a block or want no mail. Such contacts are few, and each select reads a separate index.
+ * Returns selects of the contacts in a range that are archived, have no address, have a block or
+ * want no mail, a select for each. Such contacts are few.
  */
 export function specialIdsIn(
   { organizationId, unsubscribeGroupId }: Omit<FateQuestion, 'isPending'>,
@@ -83,7 +84,7 @@ export function specialIdsIn(
   ];
 }
 
-/** Counts contacts by their fate; null is a message. */
+/** Counts contacts by the reason that skips them; null for contacts that get a message. */
 export async function countFatesOf(
   db: Db,
   question: FateQuestion,

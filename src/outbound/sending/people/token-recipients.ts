@@ -1,12 +1,12 @@
 // Addresses that get no mail with a token. A reader of the mailbox of such an address here could
-// sign in as the person. Asked again at each mail, as mailboxes and domains change.
+// sign in as the person. Checked again for each mail, because mailboxes and domains change.
 //
 //   the address                                    | a token is mailed to it
 //   -----------------------------------------------+----------------------------------------
 //   has a mailbox or a catch-all of this daemon    | never
 //   is on mailboxes.hostedDomain                   | never
-//   is on a domain that an organization verified   | for places in this organization
-//   any other                                      | yes
+//   is on a domain that an organization verified   | for members of this organization
+//   any further domain                             | yes
 import type { App } from '../../../core/app.ts';
 import { findOwner } from '../../../identity/domains/owners.ts';
 import { isLocalAddress } from '../../../identity/mailboxes/receivers.ts';
@@ -14,8 +14,9 @@ import { domainOf } from '../../../platform/net/address.ts';
 import type { Db } from '../../../platform/store/db.ts';
 
 /**
- * Returns why an address gets no mail with a token; null if it does. `organizationIds` are the
- * organizations that may own the domain: the inviting one, or those of the person.
+ * Returns the reason that an address gets no mail with a token; null if it may get the mail.
+ * `organizationIds`: organizations that may own the domain of the address, which are the inviting
+ * organization, or all organizations of the person.
  */
 export async function refusedToken(
   { config }: App,

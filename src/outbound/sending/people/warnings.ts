@@ -63,13 +63,16 @@ export async function greetBrowser(app: App, signedIn: SignedIn): Promise<void> 
   });
 }
 
-/** Acts of the operator, in the words of the mail. */
+/** Phrase of the mail for each change by the operator. */
 const changes = {
   link: 'made a link that signs in as',
   reset: 'ended the passkeys, the binding and all sessions of',
 };
 
-/** Warns a person and, of a link, the owners of the organizations. */
+/**
+ * Warns a person of a change by the operator. If the operator made a sign-in link, also warns up to
+ * 20 active owners of each organization in which the person is active.
+ */
 export const warnPerson: WarnPerson = async (app, trx, personId, change) => {
   const person = await findPerson(trx, personId);
   if (!person) return;

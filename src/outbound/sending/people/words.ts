@@ -1,4 +1,4 @@
-// Words that mails to persons share.
+// Phrases that mails to persons share, and refusals of such mails.
 import type { App } from '../../../core/app.ts';
 import { RateLimitedError, ValidationError } from '../../../platform/errors.ts';
 import { siteOf } from '../../../platform/net/network-address.ts';
@@ -8,7 +8,7 @@ import { isoTime } from '../../../platform/runtime/clock.ts';
 export interface Asker {
   /** Words for the browser, such as "Firefox on Windows". */
   browser: string;
-  /** Address of the visitor; empty for a command. */
+  /** IP address of the visitor; empty for a command. */
   address: string;
 }
 
@@ -19,7 +19,7 @@ export function askerWords(app: App, { browser, address }: Asker): string {
   return `${browser}${from}, ${time} UTC`;
 }
 
-/** Returns the host of the console. */
+/** Returns the host of the public URL, with a port unless it is the default. */
 export function hostOf(app: App): string {
   return new URL(app.publicUrl.current).host;
 }
@@ -27,7 +27,7 @@ export function hostOf(app: App): string {
 const mostCharacters = 60;
 const mostOfOrganization = 36;
 
-/** Returns foreign words in a line that no mail program turns into a link or an address. */
+/** Puts text of users on a single line, without the characters that make links or addresses. */
 function plain(text: string): string {
   return text
     .normalize('NFKC')
@@ -50,7 +50,7 @@ export function invitingNames(
   return { organization: shown, inviter: cut(plain(inviter), mostCharacters - [...shown].length) };
 }
 
-/** Returns the refusal of an address that gets no mail with a token. */
+/** Returns the error for an address that may get no mail with a token. */
 export function refusedEmail(reason: string): ValidationError {
   return ValidationError.of(
     'email',
@@ -58,7 +58,9 @@ export function refusedEmail(reason: string): ValidationError {
   );
 }
 
-/** Returns the refusal of a further mail to an address. */
+/**
+ * Returns the error after five mails to an address in a day. `waitMs`: time until the next mail.
+ */
 export function tooManyMails(email: string, waitMs: number): RateLimitedError {
   return new RateLimitedError(`5 mails to ${email} within a day`, Math.ceil(waitMs / 1000));
 }

@@ -1,5 +1,5 @@
-// Turns a draft into a scheduled draft: its deliveries wait for their time, without a turn. Writes
-// nothing.
+// Turns a draft into a scheduled draft: pending deliveries are due at the scheduled time, and join
+// no queue before. Writes nothing.
 import type { App } from '../../../core/app.ts';
 import { overallStatus } from '../../deliveries/status.ts';
 import { presentMessage } from '../../messages/present.ts';
@@ -7,7 +7,7 @@ import { expiryOf } from '../../queue/settling/retry.ts';
 import type { Draft } from '../draft.ts';
 
 /**
- * Returns the draft for `scheduledFor`. It will be sent only if the API key is then valid.
+ * Returns the draft to be sent at `scheduledFor` (ms since 1970), if the API key is then valid.
  * Deliveries that have ended (blocked addresses) stay ended.
  */
 export function scheduledDraft(

@@ -1,5 +1,5 @@
-// The operation that sends later (specification 4.8, 8.1). Stores mail like any send, in the same
-// transactions, but without drawing on rate or quota. At the scheduled time,
+// The operation that schedules a message (specification 4.8, 8.1). Stores mail like any send, in
+// the same transactions, but without drawing on rate or quota. At the scheduled time,
 // src/outbound/queue/schedule/scheduled.ts continues.
 
 import type { Caller } from '../../../core/api/route.ts';

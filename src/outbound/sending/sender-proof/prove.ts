@@ -1,4 +1,4 @@
-// Mails and verifies the token that proves an address (states: src/identity/senders/proof.ts).
+// Mails and verifies the token that proves a sender address (states: src/identity/senders/proof.ts).
 
 import { openAllowances } from '../../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../../access/keys/constraints.ts';
@@ -37,7 +37,10 @@ import { serviceMail } from '../service-mail.ts';
 
 const operation = 'proving an address by mail';
 
-/** Checks of the service's own sender: if they refuse, a new sender is created without a mail. */
+/**
+ * Names of the send checks on the sender of the service. If such a check refuses the mail, a new
+ * sender is still created, without a mail.
+ */
 const serviceChecks: readonly (string | undefined)[] = ['sender', 'local-sender'];
 
 /**
@@ -68,8 +71,9 @@ export function resendProof(app: App, caller: Caller, id: string): Promise<Sende
 
 /**
  * Mails the first token of a new sender, in the transaction that creates the sender and has locked
- * the organization. Mails nothing if the service has no sender that may mail it, or after five
- * mails to the address in a day. @throws the errors of `resendProof` that refuse the caller
+ * the organization. Mails nothing if a different organization owns the domain, if the service has
+ * no sender for the mail, or after five mails to the address in a day.
+ * @throws the errors of `resendProof` that refuse the caller
  */
 export async function askForProof(app: App, trx: Db, caller: Caller, id: string): Promise<void> {
   const row = await queries.senders.get(trx, caller.organizationId, id);
@@ -115,7 +119,10 @@ async function mailProof(
 /** State of a link to prove an address. */
 export type ProofState = 'open' | 'done' | 'expired' | 'void';
 
-/** Returns the sender of a token and the state of the link. */
+/**
+ * Returns the sender of a token, and the state of the link: `void` for an unknown token, never
+ * `done`.
+ */
 export async function readProof(
   app: App,
   db: Db,
@@ -151,7 +158,7 @@ export function verifySender(app: App, caller: Caller, id: string, token: string
   });
 }
 
-/** Verifies a sender by the page. The token proves that the visitor has received the mail. */
+/** Verifies a sender on the page of the link. The token proves that the visitor has the mail. */
 export function proveByPage(app: App, token: string): ReturnType<typeof readProof> {
   return app.store.write(async (trx) => {
     const { state, row } = await readProof(app, trx, token, true);

@@ -1,5 +1,5 @@
-// The HTTP operations that prove a sender address (specification 4.7). They are in this room
-// because the token is mailed.
+// The HTTP operations that prove a sender address (specification 4.7). They are here, not beside
+// the senders, because the token is mailed.
 import { area } from '../../../core/api/area.ts';
 import {
   senderPath as params,

@@ -16,7 +16,7 @@ const statuses: Readonly<Record<ProofState, number>> = {
   void: 410,
 };
 
-/** The page below `/verify/`. An unknown token may be that of an earlier mail. */
+/** The page below `/verify/`. An unknown token may be from an earlier mail, so the page says so. */
 export const provingPage = linkPage({
   path: '/verify/',
   find: (_app, token) => (/^[\w-]{43}$/.test(token) ? { token, organizationId: null } : null),

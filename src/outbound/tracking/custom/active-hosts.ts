@@ -73,12 +73,15 @@ export function activeHostOf(app: App, domainId: string): string | null {
   return publicPort === 443 ? row.hostname : `${row.hostname}:${publicPort}`;
 }
 
-/** Reads changed hosts now. */
+/** Reads the hosts now if the cache is out of date. */
 export function refreshActiveHosts(app: App): Promise<void> {
   return knownHosts(app).refresh();
 }
 
-/** Keeps the cache current. Returns a function that stops this. @throws if the first read fails */
+/**
+ * Reads the hosts, then keeps the cache current. Returns a function that ends the updates. Rejects
+ * if the first read fails.
+ */
 export async function watchActiveHosts(app: App): Promise<() => void> {
   await refreshActiveHosts(app);
   let isStopped = false;

@@ -7,7 +7,7 @@ import { createDns, type Dns, DnsError, isMissing } from '../../../platform/net/
 import type { TrackingHostRow } from './queries.ts';
 import { challengeName, trackingTarget } from './target.ts';
 
-/** Most CNAMEs between a name and the target. */
+/** Most CNAMEs that are followed from a host to the target. */
 const longestChain = 8;
 
 export type DnsFinding =
@@ -16,7 +16,7 @@ export type DnsFinding =
   | { found: 'unknown'; message: string }
   | { found: 'no'; message: string };
 
-/** Runs `work` with a resolver without a cache. `signal` ends the queries. */
+/** Runs `work` with a new resolver, whose cache is empty. Aborting `signal` ends the queries. */
 export async function withFreshDns<T>(
   { config, clock, random }: App,
   signal: AbortSignal,
@@ -86,7 +86,9 @@ async function lookForDelegation(
   return { found: 'no', message: `${name} does not lead here: publish ${name} CNAME ${wanted}` };
 }
 
-/** Rejects only for a fault of ours. */
+/**
+ * Checks the DNS records of a host. A DNS error becomes a finding; only an internal error rejects.
+ */
 export async function checkDns(
   app: App,
   dns: Dns,

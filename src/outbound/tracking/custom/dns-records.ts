@@ -1,18 +1,19 @@
-// Presents the DNS records of tracking hosts among a domain's records (`purpose: tracking`).
-// Domains call it as a hook (src/service/service.ts), because their room is below this room.
+// Presents the DNS records of tracking hosts among a domain's records (`purpose: tracking`). The
+// code of domains calls it as a hook (src/service/service.ts), because it must not import this
+// folder.
 import type { FindTrackingRecords, TrackingRecord } from '../../../identity/domains/hooks.ts';
 import { findHostsOfDomains, type ShownHost } from './queries.ts';
 import { recordsOf } from './target.ts';
 
-/** Returns `pending` for hosts that were not found yet: `pending` or `verifying` (turn.ts). */
+/** Returns the status of the CNAME record: `pending` until a check has found the record. */
 function statusOf({ missing_since, status }: ShownHost): TrackingRecord['status'] {
   if (missing_since !== null) return 'missing';
   return status === 'pending' || status === 'verifying' ? 'pending' : 'valid';
 }
 
 /**
- * Presents the records of enabled hosts: the record for links, and the record for challenges if it
- * is needed.
+ * Presents the DNS records of enabled hosts by domain id: the record for links, and the record for
+ * challenges if it is required.
  */
 export const findTrackingRecords: FindTrackingRecords = async ({ config }, db, domainIds) => {
   const hosts = await findHostsOfDomains(db, domainIds);

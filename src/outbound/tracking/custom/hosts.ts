@@ -30,7 +30,7 @@ import type { CustomTracking, EnableTracking } from './schema.ts';
 import { recordsOf } from './target.ts';
 
 const teardownMs = 7 * 24 * 3600_000;
-/** Least time between two checks of a host (specification 8.3). */
+/** Least time in ms between a check of a host and a recheck (specification 8.3). */
 const restMs = 30_000;
 /** Longest host name: `_acme-challenge.` must still fit into the 253 characters of a name. */
 const longestHostname = 237;
@@ -75,8 +75,8 @@ function present(app: App, row: TrackingHostRow | undefined): CustomTracking {
 }
 
 /**
- * Returns the state. `customTracking` is null if it was never enabled. @throws
- * ResourceNotFoundError.
+ * Returns the custom tracking of a domain. `customTracking` is null if it was never enabled.
+ * @throws ResourceNotFoundError.
  */
 export async function getTracking(app: App, caller: Caller, id: string): Promise<CustomTracking> {
   const { db } = app.store;

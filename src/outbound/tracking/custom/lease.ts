@@ -15,14 +15,17 @@ import {
 } from './queries.ts';
 import { checkHost } from './turn.ts';
 
-/** Time limit of a turn with all look-ups and requests. */
+/** Time limit of a check with all look-ups and requests. */
 const turnMs = 90_000;
 const leaseMs = 60_000;
 
 /** The lease ended, or a concurrent process has it. */
 class LostLease extends Error {}
 
-/** Creates a lease that starts now. `now` is the time by which concurrent leases are judged. */
+/**
+ * Creates a lease until a minute from now. A lease of a different process is free if it ended
+ * before `now`, which is set back after the clock was set forward.
+ */
 export function leaseOf(app: App, holder: string): Lease {
   const now = app.clock.now();
   return { holder, now: now - leaseDelayMs(app, leaseMs), until: now + leaseMs };
@@ -30,7 +33,7 @@ export function leaseOf(app: App, holder: string): Lease {
 
 const servedBy = ['status', 'certificate', 'certificate_expires_at'] as const;
 
-/** Encrypts the keys in a result again if the root key changed during the turn. */
+/** Encrypts the keys in a result again if the root key changed during the check. */
 async function renewKeys(
   app: App,
   trx: Db,
@@ -74,13 +77,13 @@ async function keep(
 interface TakeTurnOptions {
   holder: string;
   mayOrder: boolean;
-  /** Ends the turn when this process shuts down. */
+  /** Ends the check when this process shuts down. */
   signal?: AbortSignal;
 }
 
 /**
- * Runs a turn for a host that `holder` has leased, then releases the lease. @returns the new row,
- * or undefined if the lease was lost.
+ * Checks a host that `holder` has leased, then releases the lease. Returns the new row, or
+ * undefined if the lease was lost.
  */
 export async function runTurn(
   app: App,
@@ -101,7 +104,7 @@ export async function runTurn(
       signal: ends,
       keep: async (some) => void (await keep(app, row, holder, some, true)),
     });
-    // Discards the result at a shutdown: the next turn starts from the same state.
+    // Discards the result at a shutdown: the next check starts from the same state.
     const found = signal?.aborted ? {} : change;
     const after = await keep(app, row, holder, found, false);
     if (after.status !== row.status) {

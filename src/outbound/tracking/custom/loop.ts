@@ -17,7 +17,7 @@ const serviceError = 'the check met an error of the service, which its log has: 
 
 export interface TrackingHostLoop {
   start(): void;
-  /** Aborts look-ups and requests, and lets running turns store their results. */
+  /** Aborts look-ups and requests, and waits until running checks have released their leases. */
   stop(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
     try {
       await runTurn(app, row, { holder, mayOrder: true, signal });
     } catch (error) {
-      // Does not release the lease, so that no daemon retries before it ends.
+      // Does not release the lease, so that no daemon retries before the lease ends.
       const verification_errors = JSON.stringify([serviceError]);
       await app.store.write((trx) => updateHost(trx, row.id, { verification_errors }, holder));
       app.log.error(

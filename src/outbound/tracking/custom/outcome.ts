@@ -51,7 +51,10 @@ export function renewalOf(app: App, { from, until }: { from: number; until: numb
   return Math.max(at, app.clock.now() + 5 * minuteMs);
 }
 
-/** Returns the columns of a refused certificate. The next try is not before `retryAt`. */
+/**
+ * Returns the columns of a host whose certificate was refused. The next try is not before
+ * `retryAt`.
+ */
 export function refused(
   app: App,
   row: TrackingHostRow,

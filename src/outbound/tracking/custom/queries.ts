@@ -19,7 +19,7 @@ export interface TrackingHostRow {
   /** Consecutive failures of the authority. */
   failures: number;
   enabled_at: number;
-  /** Time since which the DNS record is missing. */
+  /** Time since which the DNS record is missing; null while it is found. */
   missing_since: number | null;
   last_checked_at: number | null;
   /** Time of the next check; null for none. */
@@ -40,7 +40,7 @@ export interface TrackingHostRow {
   challenge_value: string | null;
   /** A chain in PEM. */
   certificate: string | null;
-  /** Encrypted. */
+  /** Encrypted private key of `certificate`. */
   certificate_key: string | null;
   certificate_since: number | null;
   certificate_expires_at: number | null;
@@ -53,7 +53,7 @@ export interface AcmeAccountRow {
   directory_url: string;
   /** URL of the account; null before the registration. */
   url: string | null;
-  /** Encrypted. */
+  /** Encrypted PEM. */
   private_key: string;
   created_at: number;
 }
@@ -129,7 +129,7 @@ export function updateHost(
     .executeTakeFirst();
 }
 
-/** A lease on a row, until `until`. */
+/** A lease on a row, until `until`. A lease that ended before `now` is free. */
 export interface Lease {
   holder: string;
   now: number;
@@ -145,15 +145,15 @@ function claim(db: Db, id: string, { holder, now, until }: Lease) {
     .where(({ eb, or }) => or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]));
 }
 
-/** Makes hosts due now if their check waits for a time after `latest`. */
+/** Makes checks due now that are dated after `latest`, because a clock ran ahead. */
 export const bringChecksToPresent = own.toPresent('tracking_hosts', 'next_check_at');
 
-/** Allows new orders now for hosts that may order only after `latest`. */
+/** Allows orders now that are put off beyond `latest`, because a clock ran ahead. */
 export const bringOrdersToPresent = own.toPresent('tracking_hosts', 'order_after');
-/** Ends pauses of the authority that would end after `latest`. */
+/** Ends rate limits of the authority that are dated after `latest`, because a clock ran ahead. */
 export const bringRateLimitToPresent = own.toPresent('tracking_hosts', 'rate_limited_until');
 
-/** Ends leases that would end after `latest`. */
+/** Ends leases that are dated after `latest`, because a clock ran ahead. */
 export const bringHostLeasesToPresent = own.toPresent('tracking_hosts', 'claimed_until');
 
 /** Renews the lease of a host that this process holds. */
@@ -178,8 +178,8 @@ export function claimDueHost(
 }
 
 /**
- * Leases a host that no process has checked for `restMs`. Returns undefined if it was, or is being
- * checked.
+ * Leases a host that no process has checked for `restMs`. Returns undefined for a host that was
+ * checked since, is being checked, or is disabled.
  */
 export function claimRestedHost(
   db: Db,
@@ -267,7 +267,7 @@ export function findCertificate(db: Db, hostId: string): Promise<Certificate | u
 
 type Challenge = Pick<TrackingHostRow, 'challenge_token' | 'challenge_value'>;
 
-/** Finds the challenge under way for a host name. */
+/** Finds the challenge of a host name. The columns are null without an order. */
 export function findChallenge(db: Db, hostname: string): Promise<Challenge | undefined> {
   return tables<TrackingTables>(db)
     .selectFrom('tracking_hosts')
@@ -277,7 +277,7 @@ export function findChallenge(db: Db, hostname: string): Promise<Challenge | und
     .executeTakeFirst();
 }
 
-/** Finds the challenge under way by the id of the host. */
+/** Finds the challenge of a host by id. The columns are null without an order. */
 export function findChallengeById(db: Db, id: string): Promise<Challenge | undefined> {
   return tables<TrackingTables>(db)
     .selectFrom('tracking_hosts')

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { Config } from '../../../core/config/config.ts';
 import type { TrackingHostRow } from './queries.ts';
 
-/** Returns the host of a URL in lower case. Null if it is an IP address. */
+/** Returns the host of a URL in lower case. Null without a URL, and for an IP address. */
 function nameIn(url: string | null): string | null {
   if (url === null) return null;
   const { hostname } = new URL(url);
@@ -20,14 +20,14 @@ export function trackingTarget({ tracking, http, delivery }: Config): string {
 }
 
 /**
- * Returns the zone to which challenges are delegated. The operator lets `tracking.acme.dns` serve
- * it.
+ * Returns the zone to which challenges are delegated. The service answers for the zone at
+ * `tracking.acme.dns`.
  */
 export function challengeZone(config: Config): string {
   return `dcv.${trackingTarget(config)}`;
 }
 
-/** Returns the name in that zone that answers for a host. */
+/** Returns the name in the challenge zone that answers for a host. */
 export function challengeName(config: Config, { id }: Pick<TrackingHostRow, 'id'>): string {
   return `${id.slice(id.indexOf('_') + 1)}.${challengeZone(config)}`;
 }

@@ -1,5 +1,5 @@
-// A check of a tracking host, and the next step that it needs. Never waits for DNS or the
-// authority inside a transaction: the results are returned as columns to change.
+// Checks a tracking host and performs the next step. Never waits for DNS or the authority inside a
+// transaction: the results are returned as columns to change.
 //
 //   status                    | result                                         | to
 //   --------------------------+------------------------------------------------+---------------------
@@ -34,11 +34,11 @@ export interface TurnOptions {
   signal: AbortSignal;
   /** Allows a new order. Only a daemon may order, because it answers the challenge. */
   mayOrder: boolean;
-  /** Stores columns before the turn continues. Rejects if the lease is lost. */
+  /** Stores columns before the check continues. Rejects if the lease is lost. */
   keep(change: HostPatch): Promise<void>;
 }
 
-/** Loads orders of certificates on use: they bring an HTTP client, which no command needs. */
+/** Loads the module for orders on first use: it imports an HTTP client, which no command needs. */
 const orders = () => import('./certificates/order.ts');
 
 /** Checks a host and returns the columns to change. */
@@ -112,7 +112,7 @@ function expiryOf({ certificate_expires_at: at }: TrackingHostRow, now: number):
   return at !== null && at > now ? at : null;
 }
 
-/** Returns the columns for the certificate of a proxy in front. */
+/** Returns the columns for a certificate that a proxy in front of the service presents. */
 function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding): HostPatch {
   const now = app.clock.now();
   const daily = now + spread(app, dayMs);
@@ -153,7 +153,7 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
   }
 }
 
-/** Orders a certificate if it is due. Called after the record was found. */
+/** Orders a certificate if it is due, after DNS was found right. Returns the columns to store. */
 async function orderIfDue(
   app: App,
   row: TrackingHostRow,
@@ -211,7 +211,10 @@ function waitingForAuthority(row: TrackingHostRow, after: number, now: number): 
   return { ...failed, reason_code: 'challenge-failed', reason_message: message };
 }
 
-/** Returns columns with the reason that CAA forbids issuing. Null if the authority may issue. */
+/**
+ * Returns the columns to store if CAA forbids issuing, or if DNS did not answer. Null if the
+ * authority may issue.
+ */
 function caaOf(
   app: App,
   row: TrackingHostRow,

@@ -1,5 +1,5 @@
-// SQL that compares a field of a contact, for groups by query. A condition is true or false, never
-// null, so that `not` is exact. Every value of a caller is a parameter.
+// SQL that compares a field of a contact, for contact groups that a query defines. A condition is
+// true or false, never null, so that `not` is exact. Every value of a caller is a parameter.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldAddress } from '../../../platform/net/address.ts';
 import { type Db, engineOf, isOneOf } from '../../../platform/store/db.ts';
@@ -12,18 +12,18 @@ const dayMs = 24 * 3_600_000;
 
 const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** Folds the letters A to Z, on both engines alike. */
+/** Returns SQL for a text with only A to Z in lower case, alike on both engines. */
 export function lowered(db: Db, text: Expression): Expression {
   return engineOf(db) === 'postgres' ? sql`lower((${text}) collate "C")` : sql`lower(${text})`;
 }
 
-/** Returns the position of a part in a text, from 1; 0 without the part. It has no wildcards. */
+/** Returns SQL for the position of a part in a text, from 1; 0 without the part. */
 function placeOf(db: Db, text: Expression, part: string): Expression {
   return engineOf(db) === 'postgres' ? sql`strpos(${text}, ${part})` : sql`instr(${text}, ${part})`;
 }
 
 /**
- * Tells whether a text has this part. No character of the part is a wildcard, unlike in `like`.
+ * Returns the condition that a text contains a part. Unlike in `like`, no character is a wildcard.
  */
 export function has(db: Db, text: Expression, part: string): Condition {
   return sql`${placeOf(db, text, part)} > 0`;
@@ -34,13 +34,13 @@ function begins(db: Db, text: Expression, part: string): Condition {
   return sql`${placeOf(db, text, part)} = 1`;
 }
 
-/** Tells whether a text is any of a list. */
+/** Returns the condition that a text is in a list. */
 function isAmong(db: Db, text: Expression, list: readonly string[]): Condition {
   const [operator, operand] = isOneOf(db, list);
   return sql`${text} ${operator} ${operand}`;
 }
 
-/** Tells whether a text begins with a date before, or after, a given day. */
+/** Returns the condition that a text begins with a date before, or after, a day of the query. */
 function isOnDay(db: Db, text: Expression, { before, after }: ContactQuery): Condition {
   const isPostgres = engineOf(db) === 'postgres';
   const isDate = isPostgres
@@ -54,7 +54,7 @@ function isOnDay(db: Db, text: Expression, { before, after }: ContactQuery): Con
 /** A text as it stands within JSON, without the quotes. */
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** Reads a field of a JSON column as text; null if it is missing. */
+/** Returns SQL for a field of a JSON column as text; null without the field. */
 function textOf(db: Db, json: Expression, path: readonly string[]): Expression {
   return engineOf(db) === 'postgres'
     ? sql`(${json}::json #>> ${path}::text[])`
@@ -72,8 +72,8 @@ function placeOfField(field: string): { json: Expression; path: string[] } {
 }
 
 /**
- * Compares a field in JSON. Searches the JSON as text first, as most contacts lack the name or the
- * value: that costs a tenth of parsing it.
+ * Returns the condition on a field in JSON. Searches the JSON as text first, because most contacts
+ * lack the name or the value, and parsing takes ten times as long.
  */
 function jsonCondition(db: Db, field: string, query: ContactQuery): Condition {
   const { json, path } = placeOfField(field);
@@ -100,7 +100,7 @@ function jsonCondition(db: Db, field: string, query: ContactQuery): Condition {
   return sql`(${named} and ${text} is not null) is true`;
 }
 
-/** Compares the first address of a contact, to which mail is sent, ignoring case. */
+/** Returns the condition on the first address of a contact, to which mail is sent; ignores case. */
 function emailCondition(db: Db, query: ContactQuery, contactId: Expression): Condition {
   const email = sql`(select first.folded_identifier from contact_identities first
     where first.contact_id = ${contactId} and first.position = 0)`;
@@ -112,7 +112,7 @@ function emailCondition(db: Db, query: ContactQuery, contactId: Expression): Con
   return sql`(${email} is not null)`;
 }
 
-/** Compares a time of the contact with a day in UTC. */
+/** Returns the condition that a time of the contact is before, or after, a day in UTC. */
 function timeCondition(time: Expression, { before, after }: ContactQuery): Condition {
   if (before !== undefined) return sql`(${time} < ${Date.parse(before)})`;
   return sql`(${time} >= ${Date.parse(after ?? '') + dayMs})`;

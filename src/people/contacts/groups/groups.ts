@@ -1,6 +1,6 @@
-// Groups of contacts, the resource: lists filled by hand, while tags describe a contact. Members
-// change many at once. A deleted contact leaves all groups. A group by query has no list: each read
-// finds the contacts that match now.
+// Groups of contacts, the resource: lists filled by hand, while tags describe a contact. A request
+// adds or removes many members. A deleted contact leaves all groups. A group may instead have a
+// query: each read then finds the contacts that match now.
 import { type Page, toPage } from '../../../core/api/pagination.ts';
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
@@ -67,8 +67,8 @@ async function assertCampaigns(app: App, organizationId: string, query: ContactQ
 }
 
 /**
- * Creates a group without members, or by query. @throws ResourceNotFoundError for an unknown
- * campaign.
+ * Creates an empty group, or a group with a query.
+ * @throws ResourceNotFoundError for an unknown campaign in the query.
  */
 export async function createContactGroup(
   app: App,
@@ -81,7 +81,10 @@ export async function createContactGroup(
 
 export { list as listContactGroups };
 
-/** Shows a group. Counts the members of a group by query. @throws ResourceNotFoundError. */
+/**
+ * Returns a group. With a query, counts the members now; null if that takes too long.
+ * @throws ResourceNotFoundError.
+ */
 export async function getContactGroup(app: App, caller: Caller, id: string): Promise<ContactGroup> {
   const group = await get(app, caller, id);
   if (group.query === null) return group;
@@ -91,8 +94,9 @@ export async function getContactGroup(app: App, caller: Caller, id: string): Pro
 }
 
 /**
- * Changes the given fields. @throws ResourceNotFoundError; ConflictError for the query of a group
- * with members by hand.
+ * Changes the given fields.
+ * @throws ResourceNotFoundError; ConflictError for a query if the group was created without a
+ * query.
  */
 export async function updateContactGroup(
   app: App,
@@ -196,16 +200,17 @@ function changeMembers(
 }
 
 /**
- * Adds contacts and keeps existing members. Adds nothing if it throws. @throws
- * ResourceNotFoundError for an unknown group or contact; ConflictError for a group by query.
+ * Adds contacts and keeps existing members. Adds nothing if it throws.
+ * @throws ResourceNotFoundError for an unknown group or contact; ConflictError for a group with a
+ * query.
  */
 export function addGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'added');
 }
 
 /**
- * Removes contacts. Ignores contacts outside the group. @throws ResourceNotFoundError;
- * ConflictError for a group by query.
+ * Removes contacts. Ignores contacts outside the group.
+ * @throws ResourceNotFoundError; ConflictError for a group with a query.
  */
 export function removeGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'removed');

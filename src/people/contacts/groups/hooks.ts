@@ -1,9 +1,9 @@
-// Hooks of groups of contacts.
+// Hooks that contact groups call, because campaigns are above them in the imports.
 import type { Db } from '../../../platform/store/db.ts';
 
 declare module '../../../core/app.ts' {
   interface Hooks {
-    /** Returns the campaigns of the organization among these ids. */
+    /** Returns the ids, among `ids`, of campaigns of the organization. */
     readonly findKnownCampaigns: (
       db: Db,
       organizationId: string,

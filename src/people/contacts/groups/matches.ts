@@ -1,5 +1,6 @@
-// Members of groups by query. A page reads the newest contacts until it is full. If this exceeds
-// the deadline because few contacts match, all contacts are read in slices at once.
+// Finds the members of contact groups that a query defines. A page reads the newest contacts until
+// it is full. If this exceeds the deadline because few contacts match, all contacts are read in
+// concurrent slices.
 import { ValidationError } from '../../../platform/errors.ts';
 import { unlessOverdue } from '../../../platform/store/aside.ts';
 import type { Store } from '../../../platform/store/db.ts';
@@ -7,10 +8,10 @@ import { type AskedQuery, countMatches, listMatches } from '../condition-queries
 import { contactNoun } from '../schema.ts';
 import { readSlices } from '../slices.ts';
 
-/** Last row of a page that may be read in slices: each slice returns all rows before it. */
+/** Largest `offset + limit` that is read in slices: each slice returns that many rows. */
 const deepestRow = 10_000;
 
-/** The range of all ids. */
+/** Range of all contact ids. */
 const everything = { after: '', until: `${contactNoun.prefix}_~` };
 
 interface Range {
@@ -18,7 +19,7 @@ interface Range {
   offset: number;
 }
 
-/** Counts the members of a group by query. Returns null if it takes too long. */
+/** Counts the contacts that match a query. Returns null if it takes too long. */
 export async function countMembers(store: Store, asked: AskedQuery): Promise<number | null> {
   const counted = readSlices(store, asked.organizationId, (db, range) =>
     countMatches(db, asked, range),
@@ -28,8 +29,7 @@ export async function countMembers(store: Store, asked: AskedQuery): Promise<num
 
 /**
  * Returns the ids of a page of members, newest first.
- * @throws ValidationError if so few match that a page exceeds the deadline; CapacityError as
- * `Store.aside` does.
+ * @throws ValidationError if the page exceeds the deadline; CapacityError as `Store.aside` does.
  */
 export async function listQueryMembers(
   store: Store,

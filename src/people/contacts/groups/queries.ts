@@ -1,5 +1,5 @@
 // All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a
-// group holds the number of members. Changes add to it at the very end of their transaction.
+// group holds the number of members, which a change updates at the very end of the transaction.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { RowOf } from '../../../core/api/field-table.ts';
 import { amongOf, type Db, isOneOf, tables } from '../../../platform/store/db.ts';
@@ -22,7 +22,10 @@ const own = ownTables<GroupTables>();
 
 export const contactGroups = own.rowsOf('contact_groups', 'contact-group');
 
-/** Locks groups until the transaction ends. Lock contacts that change groups before this. */
+/**
+ * Locks groups until the transaction ends. A transaction that also locks contacts must do so
+ * before.
+ */
 export const lockGroups = own.lockerOf('contact_groups');
 
 const addCount = own.run((db, row: { id: string; count: number }) =>
@@ -107,7 +110,7 @@ export async function selectMemberIds(
   return rows.map(({ contact_id }) => contact_id);
 }
 
-/** Finds the contacts among these that are members of any of the groups by hand. */
+/** Returns the ids among `contactIds` of members that were added to any of the groups by hand. */
 export const membersAmong = own.all(
   (db, groupIds: readonly string[], contactIds: readonly string[]) =>
     db
@@ -118,7 +121,7 @@ export const membersAmong = own.all(
   (rows) => rows.map(({ contact_id }) => contact_id),
 );
 
-/** Fragment of a larger query: the ids of the members by hand within a range. */
+/** Fragment of a larger query: the ids in a range of members that were added by hand. */
 export function memberIdsIn(
   groupId: string,
   { after, until }: { after: string; until: string },
@@ -127,7 +130,7 @@ export function memberIdsIn(
     and contact_id > ${after} and contact_id <= ${until}`;
 }
 
-/** Fragment of a larger query: whether a contact is a member of any of the groups by hand. */
+/** Fragment of a larger query: whether a contact was added by hand to any of the groups. */
 export function isMember(
   db: Db,
   groupIds: readonly string[],

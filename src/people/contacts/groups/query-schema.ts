@@ -58,7 +58,9 @@ const comparisons = [
 /** Ways to compare a time of the contact, which is never a text and never missing. */
 const comparisonsOfTime: readonly string[] = ['before', 'after'];
 
-/** Returns whether a field allows this comparison: an address, for example, is not a day. */
+/**
+ * Tells whether a field allows this comparison: an address, for example, cannot be before a day.
+ */
 function compares(name: unknown, comparison: string): boolean {
   const isOfTime = comparisonsOfTime.includes(comparison);
   if (times.includes(String(name))) return isOfTime;
@@ -95,7 +97,7 @@ export type Activity = z.output<typeof activity>;
 
 type Given = Partial<Record<string, unknown>>;
 
-/** Finds the first problem of a node, without the nodes below it. */
+/** Returns the first problem of a node, ignoring the nodes below it; null if it is valid. */
 function problemOf(node: Given): { path: string[]; message: string } | null {
   const has = (name: string) => node[name] !== undefined;
   const [kind, other] = kinds.filter(has);
@@ -180,7 +182,7 @@ const node: z.ZodType<ContactQuery> = z
       'compared, or mail of campaigns that the contact opened, clicked or received',
   });
 
-/** Returns the nodes below a node of a query, or below any value. */
+/** Returns the nodes directly below a node; empty for a value that is not a node. */
 function below(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const { all, any, not } = value as Given;
@@ -189,7 +191,7 @@ function below(value: unknown): unknown[] {
     .concat(not === undefined ? [] : [not]);
 }
 
-/** Checks the size of a tree; stops at the first bound that it exceeds. */
+/** Returns the problem with the size of a tree; null within the limits. */
 function sizeProblem(tree: unknown): string | null {
   let level = [tree];
   let conditions = 0;

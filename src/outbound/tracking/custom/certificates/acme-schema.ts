@@ -29,7 +29,10 @@ export const authorization = z.object({
         type: z.string(),
         url: address,
         status: z.string(),
-        /** At least 128 bits in base64url (RFC 8555 8.1). */
+        /**
+         * Base64url. RFC 8555 8.1 demands 128 bits (22 characters); shorter tokens are accepted
+         * too.
+         */
         token: z
           .string()
           .regex(/^[A-Za-z0-9_-]{16,256}$/)

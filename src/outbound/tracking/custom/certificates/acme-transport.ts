@@ -1,6 +1,6 @@
-// Sends requests of acme-client by the client of outgoing HTTP instead of axios. Answers that
-// violate RFC 8555 become an AuthorityError here, so that the library neither retries on its own
-// schedule nor reads missing fields.
+// Sends the requests of acme-client with the HTTP client of this service instead of axios. Answers
+// that violate RFC 8555 become an AuthorityError here, so that the library neither retries on its
+// own schedule nor reads missing fields.
 //
 //   limit     | value
 //   ----------+------------------------------------------------------------------
@@ -29,7 +29,7 @@ interface LibraryAnswer {
   data: unknown;
 }
 
-/** A request of acme-client's HttpClient. */
+/** Signature of the method `request` of acme-client's HttpClient. */
 export type LibraryRequest = (
   url: string,
   method: string,
@@ -39,7 +39,9 @@ export type LibraryRequest = (
 /** Headers of a response that acme-client reads. */
 const headersRead = ['replay-nonce', 'location', 'link'] as const;
 
-/** Returns the function that sends the requests of a client. Aborting `signal` cancels them. */
+/**
+ * Returns the function that sends the requests of an acme-client. Aborting `signal` cancels them.
+ */
 export function requesterOf(app: App, signal: AbortSignal): LibraryRequest {
   const directory = new URL(app.config.tracking.acme.directoryUrl);
   const bounds = {
@@ -109,8 +111,8 @@ function parsedObject(text: string): Record<string, unknown> | null {
 }
 
 /**
- * Returns the answer as the library reads it: parsed JSON, or the text. @throws AuthorityError for
- * every remaining answer
+ * Returns the answer in the form that acme-client reads: parsed JSON, or the text.
+ * @throws AuthorityError for an answer that acme-client must not see
  */
 function readAnswer({ clock }: App, { statusCode: status, header, text }: HttpAnswer): unknown {
   const mediaType = header('content-type') ?? '';

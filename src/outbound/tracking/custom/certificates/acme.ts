@@ -26,10 +26,9 @@ export interface Challenge {
 }
 
 export interface Authority {
-  /**
-   * Address of our account at the authority. `caaIdentities`: the authority's names in CAA records.
-   */
+  /** Address of our account at the authority. */
   accountUrl: string;
+  /** Names of the authority in CAA records. */
   caaIdentities: readonly string[];
   beginOrder(hostname: string): Promise<AcmeOrder>;
   findOrder(url: string): Promise<AcmeOrder>;
@@ -40,7 +39,7 @@ export interface Authority {
   /** Returns the reason for a failed validation, in the authority's words. */
   refusalOf(order: AcmeOrder): Promise<string>;
   finalize(order: AcmeOrder, hostname: string, keyPem: string): Promise<AcmeOrder>;
-  /** Returns a chain in PEM. */
+  /** Returns the issued certificate chain in PEM. */
   certificateOf(order: AcmeOrder): Promise<string>;
 }
 
@@ -56,7 +55,7 @@ export function newKeyPem(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Returns the context of an account's encrypted key. */
+/** Returns the AES-GCM context that binds the encrypted key of an account to the directory. */
 export function accountContext(directoryUrl: string): string {
   return `acmeAccount:${directoryUrl}`;
 }
@@ -95,8 +94,7 @@ async function readWith<T>(
 }
 
 /**
- * Turns errors of the library itself into AuthorityErrors: it could not read an answer of the
- * authority.
+ * Turns errors of acme-client into AuthorityErrors: it could not read an answer of the authority.
  */
 async function readAuthority<T>(step: () => Promise<T>): Promise<T> {
   try {

@@ -2,20 +2,20 @@
 // missing answer.
 
 export type AuthorityTrouble =
-  /** The authority refused, with a reason of its own. */
+  /** The authority answered 4xx, or offers no challenge of the configured type. */
   | 'refused'
   /** 429, or the error type for a rate limit (RFC 8555 6.6). */
   | 'rate-limited'
   /** No connection, no answer in time, or a 5xx. */
   | 'unavailable'
-  /** An answer outside RFC 8555. */
+  /** An answer that violates RFC 8555. */
   | 'unreadable';
 
 export class AuthorityError extends Error {
   readonly trouble: AuthorityTrouble;
   /** Ms since 1970 until which the authority rate-limited us. */
   readonly retryAt: number | null;
-  /** Error type (RFC 8555 6.7) without the prefix; '' if it named none. */
+  /** Error type of the answer (RFC 8555 6.7) without the prefix; empty without a type. */
   readonly problem: string;
 
   constructor(

@@ -44,7 +44,7 @@ function readIssue(value: string): { domain: string; parameters: Map<string, str
 function isLetIssue(value: string, { identities, challenge, accountUrl }: Issuer): boolean {
   const { domain, parameters } = readIssue(value);
   if (domain === '') return false;
-  // Without identities in the directory, any name could be the authority's. It checks CAA itself.
+  // Without identities in the directory, any domain may name the authority, which checks CAA again.
   if (identities.length > 0 && !identities.some((one) => one.toLowerCase() === domain)) {
     return false;
   }

@@ -1,5 +1,6 @@
-// Orders a certificate step by step (RFC 8555 7.4). Each turn reads the state, does the next step
-// and returns. The row stores the progress, so any daemon can continue it, even after a crash.
+// Orders a certificate step by step (RFC 8555 7.4). Each check of a host reads the state of the
+// order and performs the next step. The row of the host stores the progress, so any daemon can
+// continue, even after a crash.
 //
 //   order        | done                                            | then
 //   -------------+-------------------------------------------------+------------------------------------
@@ -30,11 +31,14 @@ interface OrderOptions {
 }
 
 interface BeginOptions extends OrderOptions {
-  /** Returns columns with the reason that CAA forbids issuing. Null if it allows it. */
+  /**
+   * Returns the columns to store if CAA forbids issuing, or if DNS did not answer. Null if CAA
+   * allows it.
+   */
   mayIssue(issuer: Issuer): Promise<HostPatch | null>;
 }
 
-/** Begins an order, unless CAA forbids it. */
+/** Begins an order, unless CAA forbids it. Returns the columns to store. */
 export function beginOrder(
   app: App,
   row: TrackingHostRow,
@@ -56,7 +60,8 @@ export function beginOrder(
       challenge_token: proof?.token ?? null,
       challenge_value: proof?.value ?? null,
     };
-    // Stores it first: every daemon must be able to answer before the authority validates.
+    // Stores the challenge first: every daemon must be able to answer before the authority
+    // validates.
     await keep(underWay);
     if (proof) await authority.answer(proof);
     const reason_message = 'the authority checks the host';
@@ -75,7 +80,7 @@ export function beginOrder(
   });
 }
 
-/** Continues the order of the row. */
+/** Performs the next step of the order in `row.order_url`. Returns the columns to store. */
 export function continueOrder(
   app: App,
   row: TrackingHostRow,
@@ -97,7 +102,7 @@ export function continueOrder(
   });
 }
 
-/** Runs `work` with the authority. Turns faults of the authority into columns, like results. */
+/** Runs `work` with the authority. Turns an AuthorityError into columns to store. */
 async function asked(
   app: App,
   row: TrackingHostRow,

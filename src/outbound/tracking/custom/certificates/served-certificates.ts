@@ -1,5 +1,5 @@
-// TLS certificates by the name that a client requests (SNI, RFC 6066 3). Each is decrypted and
-// parsed once. A new certificate of the same host replaces it.
+// TLS certificates by the name that a client requests (SNI, RFC 6066 3). Each certificate is
+// decrypted and parsed once, then cached. A renewed certificate gets a new entry.
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { App } from '../../../../core/app.ts';
 import { perApp } from '../../../../platform/runtime/per-app.ts';
@@ -13,7 +13,8 @@ const mostContexts = 1_000;
 const contexts = perApp((_app: App) => recentlyUsed<SecureContext>(mostContexts));
 
 /**
- * Returns the context of a host. Null for a foreign name, or a host without a certificate.
+ * Returns the TLS context (certificate and key) of a tracking host. Null for a foreign name, or for
+ * a host without a certificate.
  * @throws InternalError if the key cannot be decrypted.
  */
 export async function certificateContext(
