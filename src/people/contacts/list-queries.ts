@@ -1,6 +1,6 @@
 // SQL on contacts for lists: the ids of a page, and the number of matches. The most selective
-// filter leads, by an index, and the remaining filters are tested for each id. Only a page of all
-// contacts scans them, in the order of the index.
+// filter finds ids by an index, and the remaining filters are tested for each id. Without a
+// selective filter, contacts are read in the order of the index of creation times.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, packedList } from '../../platform/store/db.ts';
@@ -16,7 +16,7 @@ export interface ContactFilter {
   foldedEmail?: string | undefined;
   externalId?: string | undefined;
   status?: ContactStatus | undefined;
-  /** Restricts the list to these ids, the result of a search. */
+  /** Restricts the list to the ids that a search found. */
   ids?: readonly string[] | undefined;
   /** Ms since 1970. */
   updatedSince?: number | undefined;
@@ -28,7 +28,7 @@ export interface ContactFilter {
 type Condition = RawBuilder<SqlBool>;
 type Expression = RawBuilder<unknown>;
 
-/** Statuses that follow from blocks, with the reason of the block. */
+/** Statuses that follow from blocks, each with the reason of the block. */
 const blockedBy = {
   unsubscribed: 'unsubscribe',
   bounced: 'bounce',
@@ -41,11 +41,11 @@ function reasonOf(status: ContactStatus | undefined): BlockReason | undefined {
     : undefined;
 }
 
-/** Reads a column of the contact with this id. */
+/** Returns SQL for a column of the contact with this id. */
 const column = (name: string, id: Expression): Expression =>
   sql`(select ${sql.ref(name)} from contacts one where one.id = ${id})`;
 
-/** Tells whether the contact with this id has the status (status.ts). */
+/** Returns the condition that the contact with this id has the status (rules: present.ts). */
 export function hasStatus(
   organizationId: string,
   status: ContactStatus,
@@ -61,17 +61,17 @@ export function hasStatus(
     : sql`${isArchived} = 0 and ${reason} = ${wanted}`;
 }
 
-/** A select of ids in some order. The list adds the filters that it does not cover. */
+/** A select of contact ids in a useful order, which applies some of the filters of a list. */
 interface Way {
   from: Expression;
   id: Expression;
   order: Expression;
   where: Condition[];
-  /** Filters that `from` and `where` cover; `rest` does not add them again. */
+  /** Filters that `from` and `where` already apply; `rest` adds the remaining filters. */
   answers: readonly (keyof ContactFilter)[];
 }
 
-/** Selects by blocks with the reason of a status, the last block first. */
+/** Selects contacts with the status of a block reason, by their blocks, the last block first. */
 function wayOfReason(organizationId: string, reason: BlockReason): Way {
   const owner = sql`(select contact_id from contact_identities
     where organization_id = ${organizationId} and folded_identifier = block.folded_address
@@ -84,7 +84,7 @@ function wayOfReason(organizationId: string, reason: BlockReason): Way {
     order: sql`found.block_id desc`,
     where: [
       sql`found.id is not null`,
-      // The status is that of the weightiest reason, so a block for a lesser reason does not count.
+      // The weightiest reason decides the status, so a block for a lesser reason does not count.
       sql`found.reason = ${reason}`,
       sql`${column('is_archived', sql`found.id`)} = 0`,
     ],
@@ -115,7 +115,10 @@ function wayOfIds(db: Db, ids: readonly string[]): Way {
   return { ...byId(listed), answers: ['ids'] };
 }
 
-/** Returns the condition that a time is within the bounds of the filter, if it has any. */
+/**
+ * Returns the condition that a time is within the creation bounds of the filter; empty without
+ * bounds.
+ */
 function createdIn(time: Expression, { createdFrom, createdTo }: ContactFilter): Condition[] {
   if (createdFrom === undefined && createdTo === undefined) return [];
   const [from, to] = [createdFrom ?? 0, createdTo ?? Number.MAX_SAFE_INTEGER];
@@ -166,7 +169,7 @@ function wayFor(db: Db, filter: ContactFilter): Way {
   };
 }
 
-/** Returns conditions on the id for the filters that the select does not cover. */
+/** Returns conditions on the id for the filters that the select does not apply. */
 function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
   const { organizationId, foldedEmail, externalId, tag, status, updatedSince } = filter;
   const asks = (name: keyof ContactFilter) => filter[name] !== undefined && !answers.includes(name);
@@ -197,7 +200,7 @@ function found(db: Db, filter: ContactFilter): { way: Way; where: Expression } {
   return { way, where };
 }
 
-/** Returns the ids of a page. Rows before the page are skipped in the index. */
+/** Returns the contact ids of a page. Rows before the page are read only in the index. */
 export async function listContactIds(
   db: Db,
   filter: ContactFilter,
@@ -217,8 +220,8 @@ async function countFound(db: Db, filter: ContactFilter): Promise<number> {
 }
 
 /**
- * Counts matches. Counters give the totals of all contacts and of a tag. The total of active
- * contacts is all contacts minus the blocked and archived contacts.
+ * Counts matches. Stored counters give the number of all contacts and of a tag. Active contacts are
+ * counted as these, minus the archived and blocked contacts.
  */
 export async function countContacts(db: Db, filter: ContactFilter): Promise<number> {
   const { organizationId, tag, ...others } = filter;

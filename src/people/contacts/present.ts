@@ -103,7 +103,10 @@ const statuses = {
   manual: 'active',
 } as const satisfies Record<ActiveBlockRow['reason'], ContactStatus>;
 
-/** Returns the status. `blocks`: the blocks of all mail on the first email. */
+/**
+ * Returns status and reason. `blocks`: the blocks of all mail on the first email. An archived
+ * contact keeps the reason of a block.
+ */
 function statusOf(
   isArchived: boolean,
   blocks: readonly Omit<ActiveBlockRow, 'folded_address'>[],

@@ -16,7 +16,7 @@ export class ContactRow {
   avatar!: string | null;
   external_id!: string | null;
   is_archived!: number;
-  /** JSON columns; a column is null if the value is unknown. */
+  /** JSON of the profile. This and the next three JSON columns are null without a value. */
   profile!: string | null;
   preferences!: string | null;
   tags!: string | null;
@@ -60,7 +60,7 @@ export interface ContactTables {
 
 const own = ownTables<ContactTables>();
 
-/** Generic reads by id, and generic changes. */
+/** Common reads and changes by id. */
 export const contacts = own.rowsOf('contacts', 'contact');
 
 /** Finds the contact with this external id. */
@@ -138,10 +138,10 @@ export const findForRun = own.all((db, organizationId: string, ids: readonly str
   return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
 });
 
-/** A contact with the first address. */
+/** A contact with the first address, for the decision of a run. */
 export type ForRunRow = Awaited<ReturnType<typeof findForRun>>[number];
 
-/** Finds the ids among these that are contacts of the organization. */
+/** Returns the ids among `ids` of contacts of the organization. */
 export const findKnownIds = own.all(
   (db, organizationId: string, ids: readonly string[]) =>
     db
@@ -153,7 +153,7 @@ export const findKnownIds = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
-/** Finds the contact with the highest id. */
+/** Returns the highest id of a contact, the newest; null without contacts. */
 export const findLastId = own.first(
   (db, organizationId: string) =>
     db
@@ -166,8 +166,8 @@ export const findLastId = own.first(
 );
 
 /**
- * Finds the id at this distance after the given id, up to `until`; undefined if there are fewer
- * contacts.
+ * Skips `distance` contacts after the id `after`, and returns the id of the next contact up to
+ * `until`. Undefined if there are fewer contacts.
  */
 export const findIdFurther = own.first(
   (db, organizationId: string, after: string, until: string, distance: number) =>
@@ -194,8 +194,8 @@ export function taggedIdsIn(
 }
 
 /**
- * Locks contacts until the transaction ends. This lock also excludes `findContactRows`, which only
- * keeps contacts from deletion.
+ * Locks contacts until the transaction ends. The lock also waits for concurrent `findContactRows`,
+ * and makes them wait.
  */
 export const lockContacts = own.lockerOf('contacts');
 
@@ -265,8 +265,8 @@ const byWord = (a: { word: string }, b: { word: string }) => (a.word < b.word ? 
 type Named = Owned & Pick<ContactRow, 'name' | 'display_name'>;
 
 /**
- * Moves the index of words from the names in `had` (null: new contact) to the names in `has` (null:
- * deleted).
+ * Updates the index of words from the names in `had` (null: new contact) to the names in `has`
+ * (null: deleted contact).
  */
 export async function moveWords(db: Db, had: Named | null, has: Named | null): Promise<void> {
   const owner = has ?? had;
@@ -324,7 +324,9 @@ export async function setIdentities(
   );
 }
 
-/** Adds tags that the contact lacks. */
+/**
+ * Adds tags to the index and to the counters. The caller passes only tags that the contact lacks.
+ */
 export async function addTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -338,7 +340,9 @@ export async function addTags(
   for (const tag of folded) recordContacts(db, organization_id, tag, 1);
 }
 
-/** Removes tags that the contact has. */
+/**
+ * Removes tags from the index and the counters. The caller passes only tags that the contact has.
+ */
 export async function removeTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -354,7 +358,10 @@ export async function removeTags(
   for (const tag of folded) recordContacts(db, organization_id, tag, -1);
 }
 
-/** Deletes the contact with all identities and tags. @throws ResourceNotFoundError. */
+/**
+ * Deletes a contact, with group memberships and index entries. `tags`: all tags of the contact.
+ * @throws ResourceNotFoundError.
+ */
 export async function deleteContactRow(
   db: Db,
   organizationId: string,

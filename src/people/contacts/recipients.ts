@@ -9,10 +9,15 @@ import { findAddressed } from './queries.ts';
 
 type Recipient = { email: string; name: string | undefined } | { error: ServiceError };
 
-/** Resolves a contact of a payload. `field`: the place in the payload, for errors. */
+/**
+ * Returns the recipient for a contact, or the refusal. `field`: path in the payload, for errors.
+ */
 type Resolve = (organizationId: string, contactId: string, field: string) => Recipient;
 
-/** Reads the contacts of a batch of sends, with a query for each organization. */
+/**
+ * Reads the contacts of a batch of sends, with a query for each organization. Returns a function
+ * that resolves a contact.
+ */
 export async function contactsForSends(
   db: Db,
   sends: readonly { organizationId: string; ids: readonly string[] }[],

@@ -26,7 +26,7 @@ export const contactPath = idPath(contactNoun, 'a contact');
 
 const line = headerText(200).min(1);
 
-/** A tag without commas: in CSV a comma separates two tags. */
+/** Syntax of a tag. It has no comma, because a comma separates two tags in CSV. */
 export const contactTag = z
   .string()
   .max(100)

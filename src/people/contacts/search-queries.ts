@@ -1,5 +1,5 @@
-// SQL for searches of contacts (`q`): by the beginnings of words in names, and of first addresses.
-// search.ts combines them.
+// SQL for searches of contacts (`q`): by the beginning of a word in a name, and of the first
+// address. search.ts combines these queries.
 import { type RawBuilder, sql } from 'kysely';
 import { type Db, engineOf, isOneOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -19,15 +19,15 @@ async function idsOf(db: Db, query: Ids): Promise<string[]> {
   return (await query.execute(db)).rows.map(({ id }) => id);
 }
 
-/** Returns all ids, or null if there are more than `most`. Counts by the index alone. */
+/** Returns all ids, or null if there are more than `most`. Checks the number by the index alone. */
 async function unlessMore(db: Db, query: Ids, most: number): Promise<string[] | null> {
   const [beyond] = await idsOf(db, sql`${query} limit 1 offset ${most}`);
   return beyond === undefined ? idsOf(db, query) : null;
 }
 
 /**
- * Finds contacts with a word that begins with `prefix`, in no order. A contact with two such words
- * is in it twice. Returns null for more than `most`.
+ * Returns the ids of contacts with a word that begins with `prefix`, in no order: an id twice for
+ * two such words. Null for more than `most` ids.
  */
 export function idsOfWord(
   db: Db,
@@ -40,7 +40,7 @@ export function idsOfWord(
   return unlessMore(db, ids, most);
 }
 
-/** Finds contacts with exactly this word, newest first. */
+/** Returns the ids of contacts with exactly this word, newest first. */
 export function newestOfWord(
   db: Db,
   organizationId: string,
@@ -56,8 +56,8 @@ export function newestOfWord(
 }
 
 /**
- * Finds contacts with a first address that begins with `prefix`, in no order. Returns null for more
- * than `most`.
+ * Returns the ids of contacts whose first address begins with `prefix`, in no order. Null for more
+ * than `most` ids.
  */
 export function idsOfAddress(
   db: Db,

@@ -16,11 +16,12 @@ import { type ContactFilter, listContactIds } from './list-queries.ts';
 import { findNamed, idsOfAddress, idsOfWord, type Named, newestOfWord } from './search-queries.ts';
 import { wordsOf } from './words.ts';
 
-/** Most contacts that a search examines. */
+/** Most contacts that a search examines for a frequent term. */
 const mostMet = 5_000;
 
 /**
- * Beginnings of words that must all match, or the beginning of the first address, by `foldAddress`.
+ * A search matches if all `words` begin words of the names, or if the first address begins with
+ * `prefix` (a text by `foldAddress`).
  */
 export interface ContactSearch {
   words: readonly string[];
@@ -28,8 +29,8 @@ export interface ContactSearch {
 }
 
 /**
- * Tells whether a contact matches. First searches the names as whole texts, because most contacts
- * lack a word anywhere.
+ * Tells whether a contact matches. First searches for the words anywhere in the names, because most
+ * contacts fail this cheap test.
  */
 function isFound({ name, display_name, address }: Named, { words, prefix }: ContactSearch) {
   if (address?.startsWith(prefix)) return true;
@@ -44,7 +45,10 @@ function isFiltered({ organizationId: _owner, ...others }: ContactFilter): boole
   return Object.values(others).some((value) => value !== undefined);
 }
 
-/** Returns the newest contacts that pass the remaining filters, or that have any of the words. */
+/**
+ * Returns the ids of the newest contacts that pass the filter. Without a filter, prefers contacts
+ * that have the longest word, if `most` contacts have it.
+ */
 async function newest(
   db: Db,
   filter: ContactFilter,
@@ -63,8 +67,8 @@ async function newest(
 }
 
 /**
- * Returns the ids of matches, newest first. `filter` holds the remaining filters; of frequent terms
- * at most `most` contacts are examined.
+ * Returns the ids of matches that also pass `filter`, newest first. For a frequent term, examines
+ * only the `most` newest contacts.
  */
 export async function searchContacts(
   db: Db,

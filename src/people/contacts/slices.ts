@@ -1,15 +1,15 @@
-// Reads all contacts of an organization in slices of ids, several at once, outside of the event
-// loop. Each slice has the deadline of the store, so a large organization does not exceed it.
+// Reads all contacts of an organization in slices (ranges of ids), three at once, outside of the
+// event loop. Each slice has the deadline of the store, so a large organization does not exceed it.
 import type { Db, Store } from '../../platform/store/db.ts';
 import type { ContactRange } from './condition-queries.ts';
 import { countOfTag } from './count-queries.ts';
 import { findIdFurther, findLastId } from './queries.ts';
 
 const contactsPerSlice = 100_000;
-/** Slices that are read at once. */
+/** Most slices that are read at once. */
 const mostAtOnce = 3;
 
-/** Returns the ranges of slices, oldest first. They cover all contacts up to the last. */
+/** Returns the id ranges of slices, oldest first. They cover all contacts up to the newest. */
 async function slicesOf(db: Db, organizationId: string, size: number): Promise<ContactRange[]> {
   const last = await findLastId(db, organizationId);
   if (last === null) return [];
@@ -25,7 +25,10 @@ async function slicesOf(db: Db, organizationId: string, size: number): Promise<C
   return after < last ? [...slices, { after, until: last }] : slices;
 }
 
-/** Reads each slice. @throws OverdueError; CapacityError as `Store.aside` does. */
+/**
+ * Calls `read` for each slice and returns the results, oldest slice first.
+ * @throws OverdueError; CapacityError as `Store.aside` does.
+ */
 export async function readSlices<T>(
   store: Store,
   organizationId: string,

@@ -1,5 +1,5 @@
 // Verifies addresses: a person clicked in mail to the address, or sent mail from it that passed
-// DMARC. Marks the identities of contacts as verified. To make this free for organizations without
+// DMARC. Marks the identities of contacts as verified. To save queries for organizations without
 // contacts, the lack of contacts is cached for ten seconds, and the presence of contacts until the
 // process ends.
 import type { App } from '../../core/app.ts';
@@ -23,7 +23,8 @@ const askAgainMs = 10_000;
 const mostKept = 10_000;
 
 /**
- * Cache by organization: ms since 1970 until which it counts as having no contacts; 0 if it has.
+ * Cache by organization: ms since 1970 until which the organization counts as without contacts; 0
+ * for an organization with contacts.
  */
 const keptOf = perApp((_app: App) => recentlyUsed<{ untilAt: number }>(mostKept));
 

@@ -1,11 +1,14 @@
-// The words that find a contact: the words of all names, in lower case.
+// The words by which a search finds a contact: the words of the names, in folded case.
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 
-/** Most words kept of a contact. */
+/** Most words of a contact in the index. */
 const mostWords = 12;
 const longestWord = 40;
 
-/** Returns the words of these texts, each once. A name may be null. */
+/**
+ * Returns the first 12 different words of these texts, each cut to 40 characters. A text may be
+ * null.
+ */
 export function wordsOf(...texts: readonly (string | null)[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {

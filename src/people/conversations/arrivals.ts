@@ -1,6 +1,6 @@
 // Effects of messages on their conversations: counters, times, state (states.ts) and events. They
-// happen in the transaction that stores the messages. It has locked the conversations by
-// `holdConversations`.
+// happen in the transaction that stores the messages, after `holdConversations` has locked the
+// conversations.
 import type { App } from '../../core/app.ts';
 import { eventToRecord, recordEvents } from '../../history/events/record.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -18,7 +18,7 @@ import {
 } from './queries.ts';
 import { stateAfterMessage } from './states.ts';
 
-/** Most contacts stored for a conversation; it shows no more. */
+/** Most contacts that are stored and shown for a conversation. */
 const mostContacts = 20;
 
 /** A message that was stored. */
@@ -33,14 +33,14 @@ export interface Arrival {
   /** Whether a person wrote the message, as far as can be known. */
   isHuman: boolean;
   /**
-   * Recipients or, for an inbound message, the sender: contacts, and addresses that may belong to
-   * contacts.
+   * Contacts among the recipients or, for an inbound message, the sender. `addresses`: addresses of
+   * the same people, still to be matched with contacts.
    */
   contactIds: readonly string[];
   addresses: readonly string[];
 }
 
-/** Columns of a message that an arrival has. */
+/** Columns of a message that an arrival is built from. */
 interface StoredMessage {
   id: string;
   organization_id: string;
@@ -49,7 +49,9 @@ interface StoredMessage {
   created_at: number;
 }
 
-/** Returns the arrival of a message; none if it belongs to no conversation. */
+/**
+ * Returns a list with the arrival of a message; empty if the message belongs to no conversation.
+ */
 export function arrivalsOf(
   message: StoredMessage,
   more: Pick<Arrival, 'isHuman' | 'contactIds' | 'addresses'>,
@@ -61,9 +63,9 @@ export function arrivalsOf(
 }
 
 /**
- * Counts messages in their locked conversations, in the given order. Emits an event for each
- * conversation that changed state or received mail. Further outgoing mail has only the events of
- * messages.
+ * Counts messages in their locked conversations, in the given order. Publishes
+ * `conversation.updated` for each conversation that changed state or received mail, but not for
+ * each outgoing message.
  */
 export async function countArrivals(
   app: App,

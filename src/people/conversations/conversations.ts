@@ -1,6 +1,6 @@
-// Conversations, the resource (specification 2.7, 4.5): a function per verb except deletion, which
-// reaches into messages (src/outbound/messages/forget/forget-conversation.ts). Effects of messages
-// are in arrivals.ts.
+// Conversations, the resource (specification 2.7, 4.5): a function per verb. Deletion is in
+// src/outbound/messages/forget/forget-conversation.ts, because it also changes messages.
+// arrivals.ts updates conversations after messages.
 import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -36,7 +36,7 @@ import {
 } from './schema.ts';
 import { type MoveName, stateAfterMove } from './states.ts';
 
-/** Returns the columns that an input sets. The remaining columns are undefined. */
+/** Returns the columns that an input sets, without the remaining columns. */
 function columnsOf(input: UpdateConversation) {
   const { categories, metadata, context, isInternal, isPrivate } = input;
   const json = (value: unknown) => (value === undefined ? undefined : toJson(value));
@@ -191,7 +191,10 @@ async function moveTags(
   await queries.addTags(trx, row, found);
 }
 
-/** Parts of a change. Functions in `columns` and `tags` receive the conversation before it. */
+/**
+ * Parts of a change. `columns` and `tags` are functions of the row, or of the tags, before the
+ * change.
+ */
 interface ConversationChange {
   action?: AuditAction;
   input?: UpdateConversation;
@@ -231,7 +234,10 @@ function change(
   return orAgain(run);
 }
 
-/** Changes the given fields. @throws ResourceNotFoundError; else as `createConversation`. */
+/**
+ * Changes the given fields.
+ * @throws ResourceNotFoundError for a missing conversation; further errors as `createConversation`.
+ */
 export function updateConversation(
   app: App,
   caller: Caller,

@@ -1,5 +1,5 @@
-// All SQL on `conversation_counts`: conversations of an organization by status, counted in the
-// transactions that move them.
+// All SQL on `conversation_counts`: number of conversations of an organization by status, updated
+// in the transactions that create, delete or change them.
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { ConversationStatus } from './schema.ts';

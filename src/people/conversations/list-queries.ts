@@ -13,7 +13,7 @@ export interface ConversationFilter {
   tag?: string | undefined;
   externalId?: string | undefined;
   contactId?: string | undefined;
-  /** Bounds of its creation in ms since 1970: `from` is included, `to` is not. */
+  /** Bounds of the time of creation, ms since 1970: `from` is included, `to` is not. */
   from?: number | undefined;
   to?: number | undefined;
 }
@@ -32,7 +32,7 @@ function createdIn(
   ];
 }
 
-/** Rows in the order of an index, and the column with the id of the conversation. */
+/** Table and condition of a list. `id`: the column of the table with the id of the conversation. */
 interface Source {
   from: 'conversations' | 'conversation_tags' | 'conversation_contacts';
   id: 'id' | 'conversation_id';
@@ -40,8 +40,8 @@ interface Source {
 }
 
 /**
- * Condition on a conversation found through another table. It is a subquery, so that no planner
- * starts from the conversations instead.
+ * Returns a condition on the conversation of a tag or contact link. It is a subquery, so that no
+ * planner starts from the table of conversations instead.
  */
 function hasValue(column: string, is: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`(select ${sql.ref(`c.${column}`)} from conversations c
@@ -99,7 +99,7 @@ function sourceOf(db: Db, organizationId: string, filter: ConversationFilter): S
   return { from: 'conversation_tags', id: 'conversation_id', where: sql<SqlBool>`${where}` };
 }
 
-/** Returns a page, newest first. */
+/** Returns the rows of a page, newest first. */
 export async function selectConversations(
   db: Db,
   organizationId: string,
@@ -108,7 +108,7 @@ export async function selectConversations(
 ): Promise<ConversationRow[]> {
   const { from, id, where } = sourceOf(db, organizationId, filter);
   const column = sql.ref(id);
-  // Ordered by time too: by id alone an engine would scan the conversations of all organizations.
+  // Orders by time too: by id alone, an engine would scan the conversations of all organizations.
   const time = from === 'conversations' ? sql`created_at desc, ` : sql``;
   const found = await sql<Record<string, string>>`select ${column} from ${sql.table(from)}
     where ${where} order by ${time}${column} desc limit ${limit} offset ${offset}`.execute(db);
@@ -117,7 +117,7 @@ export async function selectConversations(
   return ids.flatMap((one) => rows.get(one) ?? []);
 }
 
-/** Counts matches: of a status by the counters, of a tag or a contact row by row. */
+/** Counts matches. A status alone is read from the counters; further filters count row by row. */
 export async function countConversations(
   db: Db,
   organizationId: string,

@@ -8,7 +8,7 @@ import type { ContextInput, Conversation } from './schema.ts';
 
 type Party = Conversation['contacts'][number];
 
-/** Returns the contacts of conversations of an organization, by conversation. */
+/** Returns the contacts of conversations of an organization, by conversation id. */
 async function contactsOf(
   db: Db,
   organizationId: string,

@@ -18,7 +18,7 @@ export interface ConversationRow {
   priority: number;
   urgency: Conversation['urgency'];
   complexity: Conversation['complexity'];
-  /** JSON columns; null if empty. */
+  /** JSON of the tags. This and the next three JSON columns are null without a value. */
   tags: string | null;
   categories: string | null;
   metadata: string | null;
@@ -59,12 +59,15 @@ interface ConversationTables {
 
 const own = ownTables<ConversationTables>();
 
-/** Operations by id. Changes of the status must use the functions below, which count. */
+/**
+ * Common operations by id. The functions below also count: use them to insert, to delete and to
+ * change the status.
+ */
 export const conversations = own.rowsOf('conversations', 'conversation');
 
 /**
- * Locks conversations until the transaction ends, in the order of ids. Call it once a transaction.
- * Hot: sends that name conversations run it.
+ * Locks conversations until the transaction ends, in the order of ids. Call it once per
+ * transaction. Hot: runs for sends that name conversations.
  */
 export const holdConversations = own.all((db, ids: readonly string[]) =>
   db
@@ -83,7 +86,7 @@ export const findConversations = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Columns that messages change, and columns on which the change depends. */
+/** Columns that a new message changes, and columns on which this change depends. */
 const countedColumns = [
   ...(['id', 'organization_id', 'status', 'status_reason', 'message_count', 'started_at'] as const),
   ...(['last_activity_at', 'last_human_activity_at', 'updated_at'] as const),
@@ -127,8 +130,8 @@ const moveRow = own.run((db, after: CountedRow) =>
 );
 
 /**
- * Writes the changes by messages to a locked conversation. A status that changes becomes active or
- * waiting. Hot.
+ * Writes the changes by messages to a locked conversation. Clears resolution and archive time if
+ * the status changes, because a message only leads to active or waiting. Hot.
  */
 export async function countMessages(db: Db, before: CountedRow, after: CountedRow): Promise<void> {
   await countRow(db, after);
@@ -139,7 +142,7 @@ export async function countMessages(db: Db, before: CountedRow, after: CountedRo
   recordConversation(db, after, 1);
 }
 
-/** Subtracts messages that were deleted or moved elsewhere. */
+/** Subtracts messages that were deleted, or moved to a different conversation, from the count. */
 export const countLost = own.run((db, id: string, count: number) =>
   db
     .updateTable('conversations')
@@ -161,7 +164,10 @@ export async function insertConversation(
   await addTags(db, row, tags);
 }
 
-/** Changes the row, locked as `before`, and returns it. Throws as `insertConversation`. */
+/**
+ * Changes a locked conversation and returns the new row. `before` is the row before the change.
+ * Throws as `insertConversation`.
+ */
 export async function updateConversation(
   db: Db,
   before: ConversationRow,
@@ -173,7 +179,10 @@ export async function updateConversation(
   return after;
 }
 
-/** Deletes a conversation with all tags and contacts. @throws ResourceNotFoundError. */
+/**
+ * Deletes a conversation and the tags of it. The store deletes the links to contacts.
+ * @throws ResourceNotFoundError.
+ */
 export async function deleteConversationRow(
   db: Db,
   row: ConversationRow,
@@ -188,7 +197,7 @@ type Owned = Pick<ConversationRow, 'id' | 'organization_id'>;
 
 const insertTagRows = own.bulkInsert('conversation_tags', TagRow);
 
-/** Adds tags that the conversation lacks. */
+/** Adds tags to the index. The caller passes only tags that the conversation lacks. */
 export async function addTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -201,7 +210,7 @@ export async function addTags(
   );
 }
 
-/** Removes tags that the conversation has. */
+/** Removes tags from the index. */
 export async function removeTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -216,7 +225,7 @@ export async function removeTags(
     .execute();
 }
 
-/** Returns the contacts of these conversations. */
+/** Returns the links between these conversations and contacts, in the order of ids. */
 export const findContactLinks = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('conversation_contacts')
@@ -228,7 +237,7 @@ export const findContactLinks = own.all((db, ids: readonly string[]) =>
 
 const insertLinkRows = own.bulkInsert('conversation_contacts', ContactLink);
 
-/** Inserts the missing links of locked conversations. */
+/** Inserts links of locked conversations. The caller passes only missing links. */
 export async function insertContactLinks(db: Db, links: readonly ContactLink[]): Promise<void> {
   const keyOf = ({ conversation_id, contact_id }: ContactLink) =>
     `${conversation_id} ${contact_id}`;

@@ -34,7 +34,9 @@ const at = area('conversations', {
 const path = '/v1/conversations';
 const throws = [ConflictError];
 
-/** Returns the route of a change of state by the caller; the path names the change. */
+/**
+ * Builds a route that changes the state of a conversation. The path ends with the name of the move.
+ */
 function moving<Input extends Move>(
   move: MoveName,
   body: z.ZodType<Input>,

@@ -34,8 +34,8 @@ const open = {
 };
 
 /**
- * Returns the change of state by a message; empty for most. A changed conversation is active or
- * waiting (queries.ts).
+ * Returns the columns that a message changes; empty if the status stays. The new status is always
+ * active or waiting, on which `countMessages` (queries.ts) relies.
  */
 export function stateAfterMessage(
   { status }: Pick<ConversationRow, 'status'>,
@@ -58,8 +58,8 @@ const froms = {
 export type MoveName = keyof typeof froms;
 
 /**
- * Returns the change of state by a move. @throws ConflictError if the present state does not allow
- * it.
+ * Returns the columns that a move by the caller changes.
+ * @throws ConflictError if the present status does not allow the move.
  */
 export function stateAfterMove(
   { id, status }: Pick<ConversationRow, 'id' | 'status'>,

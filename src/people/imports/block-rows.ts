@@ -1,4 +1,4 @@
-// Turns a row of a list into a block. services.ts has the meaning of each format's columns.
+// Turns a row of an imported list into a block. services.ts has the columns of each file format.
 import { columnKey, columnsInWords, refuseDuplicates } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
@@ -18,7 +18,7 @@ import type { WritableRow } from './window.ts';
 
 type BlockFile = ServiceFile & { blocks: BlockFormat };
 
-/** Block that a row asks for. */
+/** The block that a row of the file would add. */
 export interface BlockCandidate {
   row: number;
   line: number;
@@ -30,16 +30,15 @@ export interface BlockCandidate {
   madeAt: number | null;
 }
 
-/** The files that hold blocks, in the order in which they are recognized. */
+/** File formats that contain blocks, in the order in which a header is compared with them. */
 export const blockFiles: readonly BlockFile[] = serviceFiles.flatMap((file) =>
   file.blocks ? [{ ...file, blocks: file.blocks }] : [],
 );
 
 /**
- * Returns the file of a header (null for a file without a header), or the file of the named format
- * if the header fits it.
- * @throws ValidationError that names the columns of the file and the missing ones, or a column
- * given twice.
+ * Returns the file format `name`, or without a name the format that the header fits. `header` is
+ * null for a file without a header.
+ * @throws ValidationError for an unknown name, a missing column or a repeated column.
  */
 function blockFileOf(header: readonly string[] | null, name: string | undefined): BlockFile {
   const named = blockFiles.find(({ blocks }) => blocks.name === name);
@@ -62,7 +61,7 @@ function blockFileOf(header: readonly string[] | null, name: string | undefined)
   return named ?? blockFiles.find((file) => isFile(file, keys)) ?? plainFile;
 }
 
-/** Returns the text in the row's column of addresses. */
+/** Returns the text of the first address column that is not empty; else an empty text. */
 function addressIn(field: Field): string {
   return blockColumns.address.map(field).find((text) => text !== '') ?? '';
 }
@@ -74,8 +73,8 @@ function madeAtIn(field: Field, now: number): number | null {
 }
 
 /**
- * Reads seconds or milliseconds since 1970, or a date; a date without a zone is UTC. Returns NaN
- * for anything else.
+ * Parses seconds or milliseconds since 1970, or a date, into ms since 1970. A date without a zone
+ * is UTC. Returns NaN for any further text.
  */
 function readTime(text: string): number {
   if (/^\d{9,10}$/.test(text)) return Number(text) * 1_000;
@@ -94,8 +93,9 @@ function writable(candidate: BlockCandidate): WritableRow {
 }
 
 /**
- * Returns the format and row reader for a header, as `blockFileOf` finds it. `reason` is that of
- * rows of plain lists that give none.
+ * Returns the reader of rows for a header or a named format (null: a file without a header).
+ * `reason` applies to rows of plain lists without a reason.
+ * @throws ValidationError as `blockFileOf`.
  */
 export function blockReader(
   header: readonly string[] | null,

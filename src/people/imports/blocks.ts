@@ -1,4 +1,5 @@
-// Imports blocks from another service's export: what a batch of the pipeline adds, or would add.
+// Imports blocks from the export of a mail service. Adds each batch of the pipeline (pipeline.ts),
+// or in a dry run only compares the batch with the store.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Encoding } from '../../platform/csv/decode.ts';
@@ -21,9 +22,9 @@ const rowsShown = 100;
 const longestAddressShown = 100;
 
 export interface ImportOptions {
-  /** A name of services.ts. If left out, the header decides. */
+  /** Name of a file format (services.ts). By default the header decides. */
   format?: string | undefined;
-  /** Reason for rows of plain lists that give none. */
+  /** Reason for rows of plain lists without a reason. */
   reason: BlockReason;
   /** Reports the changes without making them. */
   dryRun: boolean;
@@ -35,7 +36,7 @@ export interface ImportOptions {
 export interface ReportedRow {
   line: number;
   address: string;
-  /** The reason of the block, or the reason why the row adds none. */
+  /** Reason of the block, or the reason that the row adds no block. */
   reason: string;
 }
 
@@ -54,7 +55,7 @@ export interface ImportReport {
   rows: number;
   /** Blocks added; in a dry run, the blocks that would be added. */
   added: RowGroup & { reasons: Record<BlockReason, number> };
-  /** Rows with an address that is blocked already, or stands earlier in the file. */
+  /** Rows with an address that is blocked already, or that an earlier row of the file has. */
   existing: RowGroup;
   /** Rows that state that the address is not blocked. */
   skipped: RowGroup;
@@ -74,14 +75,17 @@ function blockRow(app: App, { organizationId }: Caller, candidate: BlockCandidat
   return { ...row, unsubscribe_group_id: unsubscribeGroupId, created_at };
 }
 
-/** Returns a text that is equal for two blocks of the same address and the same group. */
+/** Returns a key that is equal for blocks of the same address and group, whatever their reasons. */
 function keyOf({ folded_address, unsubscribe_group_id }: BlockedRow): string {
   return unsubscribe_group_id === null
     ? folded_address
     : `${folded_address} ${unsubscribe_group_id}`;
 }
 
-/** Returns the keys of new rows, each key once. Also adds these rows, except in a dry run. */
+/**
+ * Returns the keys (`keyOf`) of rows that are not blocked yet, and adds their blocks except in a
+ * dry run.
+ */
 type Take = (rows: BlockRow[]) => Promise<ReadonlySet<string>>;
 
 function adding(app: App, caller: Caller, format: string): Take {
@@ -94,7 +98,7 @@ function adding(app: App, caller: Caller, format: string): Take {
       const addresses = rows.map((row) => row.folded_address);
       const known = await findActiveBlocks(trx, caller.organizationId, addresses);
       const blocked = new Set(known.map((row) => row.folded_address));
-      // A row of a block of all mail is new only if the address has no such block for any reason.
+      // A block of all mail is new only if the address has no block of all mail for any reason.
       const isNew = (row: BlockRow) =>
         row.unsubscribe_group_id !== null || !blocked.has(keyOf(row));
       const newRows = rows.filter(isNew);

@@ -1,6 +1,6 @@
 // Gives each column of an import a use: a field of the contact, its consent, a custom field, or
-// none. The caller's map of columns comes first, then the file, then the names that mean the same
-// in every file (services.ts).
+// none. The caller's map of columns decides first, then the format of the file, then the names with
+// the same meaning in every file (services.ts).
 
 import { columnKey, columnsInWords } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
@@ -25,38 +25,38 @@ const repeatable: ReadonlySet<ColumnUse> = new Set([
   ...consents,
 ]);
 
-/** Splits each list of columns in `columns`; returns pairs of column and meaning. */
+/** Returns pairs of a column key and the use of the column, from texts that list keys by use. */
 function meaningsIn(columns: Columns): [string, ColumnUse][] {
   return Object.entries(columns).flatMap(([use, keys]) =>
     keys.split(' ').map((key): [string, ColumnUse] => [key, use as ColumnUse]),
   );
 }
 
-/** Meanings that a column has in every file. */
+/** Uses of columns with the same meaning in every file, by column key. */
 const meanings: ReadonlyMap<string, ColumnUse> = new Map([
   ...Object.values(serviceColumns).flatMap(meaningsIn),
   ...contactFields.map((field) => [columnKey(field), field] as const),
 ]);
-/** The further addresses of Outlook and Google: "E-mail 2 Address", "E-mail 3 - Value". */
+/** Key of a further address column of Outlook or Google: "E-mail 2 Address", "E-mail 3 - Value". */
 const furtherEmail = /^email([2-9]|1\d)(address|value|adresse|adres)?$/;
 
-/** Tells whether all columns that identify a file are among the keys. */
+/** Tells whether the keys contain all columns by which a file format is recognized. */
 export function isFile({ has }: ServiceFile, keys: ReadonlySet<string>): boolean {
   return has.every((name) => keys.has(columnKey(name)));
 }
 
-/** Returns the uses of names that depend on the columns beside them. */
+/** Returns the uses of column names that get a meaning only beside certain further columns. */
 function usesBeside(keys: ReadonlySet<string>): [string, ColumnUse][] {
   const isPart = ({ beside, unless }: (typeof namesBeside)[number]) =>
     keys.has(beside) && !unless.split(' ').some((key) => keys.has(key));
   return namesBeside.filter(isPart).map(({ name, part }) => [name, part]);
 }
 
-/** Uses by column, as the caller states them. */
+/** Uses of columns that the caller gives, by column name. */
 export type ColumnMap = Readonly<Record<string, string>>;
 
 /**
- * Reads entries such as `Plan=custom`.
+ * Parses entries such as `Plan=custom`.
  * @throws ValidationError for an entry of a different form
  */
 export function columnMapOf(entries: readonly string[]): ColumnMap {
@@ -70,18 +70,21 @@ export function columnMapOf(entries: readonly string[]): ColumnMap {
 
 export interface ColumnUses {
   /**
-   * Returns the use of a column, or of the field `inner` of the object in it; null if the name
-   * speaks of consent without a known meaning.
+   * Returns the use of a column, or of the field `inner` of JSON objects in the column. Null if the
+   * name speaks of consent and the meaning is unknown.
    */
   of(name: string, inner?: string): ColumnUse | null;
-  /** Tells whether the caller gave the use of a column, or of `column.inner`. */
+  /** Tells whether the map of the caller has the column, or `column.inner`. */
   isMapped(name: string): boolean;
 }
 
-/** Most names of JSON fields with a cached use. */
+/** Most columns and JSON fields with a cached use. */
 const mostRemembered = 1_000;
 
-/** @throws ValidationError for a use that does not exist, or a column that the file lacks */
+/**
+ * Builds the lookup of uses from the map of the caller, the columns of the format and the header.
+ * @throws ValidationError for an unknown use in `map`, or for a column that the file lacks
+ */
 export function usesIn(
   map: ColumnMap,
   columns: Columns | undefined,
@@ -126,7 +129,7 @@ export function usesIn(
   return { of, isMapped: (name) => given(name) !== undefined };
 }
 
-/** Returns the meaning of a column of consent of a known service. */
+/** Returns the use of a column if it states consent in every file; else undefined. */
 function consentOf(name: string): Consent | undefined {
   const meaning = meanings.get(columnKey(name));
   return meaning !== undefined && isConsent(meaning) ? meaning : undefined;
@@ -137,9 +140,9 @@ function ofConsent(name: string): ColumnUse | null {
 }
 
 /**
- * Returns the uses of all columns of a header; null for a column with an unknown meaning for
- * consent. A second column for a field is kept: an address becomes a further address, anything else
- * a custom field.
+ * Returns the use of each column of a header; null for a column that speaks of consent without a
+ * known meaning. A second column for `email` becomes a further address, a second column for a
+ * different field a custom field.
  */
 export function usesAt(header: readonly string[], { of }: ColumnUses): (ColumnUse | null)[] {
   const taken = new Set<ColumnUse>();
@@ -160,7 +163,7 @@ export function usesOf(header: readonly string[], known: ColumnUses): ColumnUse[
   return all.filter((use) => use !== null);
 }
 
-/** Asks for the meaning of columns that speak of consent. */
+/** Returns the error that asks the caller to map columns that speak of consent. */
 export function unknownConsent(names: readonly string[]): ValidationError {
   const [first = ''] = names;
   const many = names.length > 1;

@@ -1,4 +1,4 @@
-// Reads from a row of another service's export if the person may get mail. Known columns of
+// Reads from an exported row of a mail service whether the person may get mail. Known columns of
 // opt-outs become a block. A column that only speaks of consent has no known meaning, so the caller
 // must state it: a guess would make recipients of people after their opt-out.
 
@@ -17,7 +17,7 @@ interface ConsentRule {
   reason: BlockReason;
 }
 
-/** The meanings of columns of consent, by the names that `map` takes. */
+/** Rules of the consent columns, by the names of uses in the option `map`. */
 const rules = {
   status: { says: 'word', reason: 'manual' },
   unsubscribed: { says: 'out', reason: 'unsubscribe' },
@@ -35,7 +35,7 @@ export function isConsent(use: string): use is Consent {
   return Object.hasOwn(rules, use);
 }
 
-/** Parts of names that speak of consent, in the languages of frequent exports. */
+/** Parts of column names that speak of consent, in the languages of frequent exports. */
 const stems = [
   ...['unsub', 'subscri', 'optin', 'optout', 'optedin', 'optedout', 'consent', 'suppress'],
   ...['blacklist', 'blocklist', 'blocked', 'bounce', 'complain', 'spam', 'donot', 'dontemail'],
@@ -57,14 +57,17 @@ const otherChannels = wordSet(
 const mailWords = wordSet(
   'email emails mail mails mailing mailings newsletter newsletters all any',
 );
-/** Last words of names for the circumstances of a consent. */
+/** Last words of column names that tell only time, place or source of a consent. */
 const circumstances = wordSet('time timestamp date at ip source method url');
 const ofOptOut = /unsub|out|withdr|revok|suppress|bounce|complain/;
-/** Names with a word of consent that mean something else: purchases, or counts of mail. */
+/** Column names that contain a word of consent but mean purchases, or counts of mail. */
 const otherThing =
   /subscription(?:id|plan|tier|price|amount|currency|interval|product|renew|start|end)|^marketingemails/;
 
-/** Splits a name into words at separators and capitals: "call" is not in "automatically" then. */
+/**
+ * Splits a name into words at separators and capitals, so that "call" is not found in
+ * "automatically".
+ */
 function wordsIn(name: string): string[] {
   return name
     .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
@@ -112,7 +115,10 @@ function withoutQuotes(text: string): string {
   return text.replace(/^[\s["']+/, '').replace(/(?<![\s\]"'])[\s\]"']+$/, '');
 }
 
-/** Reads a cell that holds a single word, or a list of words such as `["HARD_BOUNCE"]`. */
+/**
+ * Reads a cell with a status word, or a list of such words: `["HARD_BOUNCE"]`.
+ * @throws ValidationError for an unknown word
+ */
 function standingsOf(column: string, text: string): Standing[] {
   const parts = text.split(/[,;|]/).map(withoutQuotes);
   return parts.flatMap((part) => {
@@ -123,7 +129,10 @@ function standingsOf(column: string, text: string): Standing[] {
   });
 }
 
-/** Reads a cell. @throws ValidationError naming the column of an unclear value */
+/**
+ * Returns the block reasons or states that a cell means; empty without an opt-out.
+ * @throws ValidationError naming the column of an unclear value
+ */
 function standingsIn(column: string, { says, reason }: ConsentRule, text: string): Standing[] {
   if (says === 'word') return standingsOf(column, text);
   const isNothing = nothing.test(text);
@@ -148,10 +157,13 @@ export interface ConsentFound {
   isArchived: true | undefined;
 }
 
-/** The text in a column that says whether the person wants mail. */
+/** A cell of a consent column: the column name, the use and the text. */
 export type ConsentCell = readonly [column: string, consent: Consent, text: string];
 
-/** Gathers the cells of a row; of several reasons the heaviest counts. @throws ValidationError */
+/**
+ * Combines the consent cells of a row. Of several reasons, the first of `reasonsByWeight` counts.
+ * @throws ValidationError naming the column of an unclear value
+ */
 export function standingOf(cells: readonly ConsentCell[]): ConsentFound {
   if (cells.length === 0) return { reason: null, isArchived: undefined };
   const all = cells.flatMap(([column, consent, text]) => standingsIn(column, rules[consent], text));
@@ -161,7 +173,7 @@ export function standingOf(cells: readonly ConsentCell[]): ConsentFound {
   };
 }
 
-/** Tells whether a value can only be an opt-out, in any column. */
+/** Tells whether a text can only mean an opt-out, whatever the column is. */
 export function isOptOut(text: string): boolean {
   if (text.length > longestWord || !likeOptOut.test(text)) return false;
   return optOutWords.has(columnKey(text));

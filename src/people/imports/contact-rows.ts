@@ -40,8 +40,8 @@ type ReadRow = (row: ImportRow) => ImportedRow;
 const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
 
 /**
- * Reads the status in our own export. Only `statusReason` shows that a contact was blocked by hand,
- * or archived and blocked.
+ * Reads the status in an export of this service. Only `statusReason` shows that a contact was
+ * blocked by hand, or archived and blocked.
  */
 function ownStanding(status: string, statusReason: string): ConsentFound {
   const said = standingOf(status === '' ? [] : [['status', 'status', status]]);
@@ -49,7 +49,7 @@ function ownStanding(status: string, statusReason: string): ConsentFound {
   return { ...said, reason: said.reason ?? (blocked as BlockReason | undefined) ?? null };
 }
 
-/** Splits a list. Removes quotation marks around each entry: `"a","b"`. */
+/** Splits a list at commas. Removes quotation marks around each entry: `"a","b"`. */
 function listIn(text: string | undefined): string[] {
   if (text === undefined || text === '') return [];
   return text
@@ -58,7 +58,10 @@ function listIn(text: string | undefined): string[] {
     .filter((one) => one !== '');
 }
 
-/** Parses a JSON object in a cell. Nested objects stay text. */
+/**
+ * Parses a JSON object in a cell. Nested values stay JSON texts.
+ * @throws ValidationError naming the field
+ */
 function objectIn(field: string, text: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -74,13 +77,16 @@ function objectIn(field: string, text: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, flat(one)]));
 }
 
-/** Returns the values as custom fields have them: as texts, without null. */
+/** Turns values into texts, as custom fields need them, and drops null. */
 function textsIn(object: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(object).filter(([, value]) => value !== null);
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
-/** Drops values without content: null, empty texts, and objects that contain nothing else. */
+/**
+ * Returns a value without empty content: null, empty texts, and objects that contain only such
+ * values. Undefined if nothing is left.
+ */
 function said(value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (typeof value !== 'object' || value === undefined || Array.isArray(value)) return value;
@@ -108,7 +114,10 @@ class Cells {
     this.#isOwn = isOwn;
   }
 
-  /** @throws ValidationError for a value that says, or may say, that the person opted out */
+  /**
+   * Adds a cell. @throws ValidationError for a text that may mean an opt-out, but in a column
+   * without that use
+   */
   add(name: string, use: ColumnUse, text: string): void {
     if (use === 'ignore') return;
     if (isConsent(use)) this.consent.push([name, use, text]);
@@ -179,7 +188,7 @@ function filled(object: Record<string, unknown>): Record<string, unknown> | unde
   return left;
 }
 
-/** Builds a contact from an object in the form of our API. */
+/** Builds a contact from an object in the form of the API of this service. */
 function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
   const { id: _id, createdAt: _made, updatedAt: _changed, statusReason, ...rest } = object;
   const { email, identities, status, ...contact } = rest;
@@ -192,9 +201,9 @@ function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
   return { contact: { ...(said(contact) as object), emails }, ...standing };
 }
 
-/** Parts of a header that readers of CSV and of JSON Lines both need. */
+/** Facts about a header that the readers of CSV and of JSON Lines both need. */
 interface Plan {
-  /** Field with the lists of a person (`ContactFormat`). */
+  /** Field with the mailing lists of a person (services.ts), if the format has such a field. */
   lists?: string | undefined;
   header: readonly string[];
   uses: readonly ColumnUse[];
@@ -202,7 +211,7 @@ interface Plan {
   isOwn: boolean;
 }
 
-/** Reads cells by the places of their columns. */
+/** Returns a function that reads a CSV row, by the positions of the columns. */
 function csvReader({ header, uses, known, isOwn }: Plan): ReadRow {
   const columns = header.map((name, at) => [name, uses[at] ?? 'ignore'] as const);
   const reasonAt = isOwn ? header.findIndex((name) => columnKey(name) === 'statusreason') : -1;
@@ -218,15 +227,15 @@ function csvReader({ header, uses, known, isOwn }: Plan): ReadRow {
   };
 }
 
-/** A list of a person in the answer of listmonk's API. */
+/** A mailing list of a person, in the form of listmonk's API. */
 interface Subscription {
   name?: unknown;
   subscription_status?: unknown;
 }
 
 /**
- * Adds the lists of a person as tags, without lists that the person left. A person who left every
- * list has unsubscribed.
+ * Adds the mailing lists of a person as tags, without lists that the person left. After leaving
+ * every list, the person counts as unsubscribed.
  */
 function addLists(row: Cells, field: string, value: unknown): void {
   const lists = Array.isArray(value) ? (value as (Subscription | null)[]) : [];
@@ -238,7 +247,9 @@ function addLists(row: Cells, field: string, value: unknown): void {
   if (lists.length > 0 && stays.length === 0) row.add(field, 'status', 'unsubscribed');
 }
 
-/** Reads objects by the names of their fields, which can differ from line to line. */
+/**
+ * Returns a function that reads a JSON object by field names, which can differ from line to line.
+ */
 function objectReader({ lists, header, uses, known, isOwn }: Plan): ReadRow {
   const ofHeader = new Map(header.map((name, at) => [name, uses[at]]));
   return ({ object = {}, field }) => {
@@ -261,7 +272,10 @@ function objectReader({ lists, header, uses, known, isOwn }: Plan): ReadRow {
 /** Most columns of a file. No real list of people has more. */
 const mostColumns = 500;
 
-/** @throws ValidationError if the header is that of a list for `svc blocks import` */
+/**
+ * Refuses a list of blocked addresses, unless the caller maps columns.
+ * @throws ValidationError if `svc blocks import` is the command for the file
+ */
 function refuseSuppressions(keys: ReadonlySet<string>, map: ColumnMap): void {
   if (Object.keys(map).length > 0) return;
   const isList = serviceFiles.some(
@@ -274,14 +288,14 @@ function refuseSuppressions(keys: ReadonlySet<string>, map: ColumnMap): void {
   );
 }
 
-/** Returns why a CSV row cannot be stored as it is: U+FFFD stands for bytes that are not text. */
+/** Returns the reason to reject a CSV row with undecodable bytes (U+FFFD); null for a good row. */
 function undecodable({ cells = [] }: ImportRow): string | null {
   return cells.some((cell) => cell.includes('\uFFFD'))
     ? 'has bytes that are not text in the encoding of the file: save it as UTF-8'
     : null;
 }
 
-/** Checks a row. Returns the candidate, or the reason to reject it. */
+/** Reads and validates a row. Returns the row to write, or the reason to reject the row. */
 function checkedRow(read: ReadRow, source: ImportRow, row: number): WritableRow | LeftOut {
   const { line } = source;
   const reason = source.fault ?? undecodable(source);
@@ -304,7 +318,7 @@ function checkedRow(read: ReadRow, source: ImportRow, row: number): WritableRow 
   }
 }
 
-/** Converts a candidate for gathering in a window. */
+/** Converts a candidate into a row for a window (window.ts), with the names of the contact. */
 export function writable(candidate: Candidate): WritableRow {
   const { row, folded, contact } = candidate;
   const { externalId } = contact;
@@ -326,7 +340,10 @@ function rejected(left: LeftRow): LeftOut {
   return { result: 'rejected', left };
 }
 
-/** Finds the service of a file, and the uses of its columns. @throws ValidationError */
+/**
+ * Finds the format of a file by the header, and the uses of the columns.
+ * @throws ValidationError for too many columns, a header without names, or a wrong `map`
+ */
 function fileOf(header: readonly string[], map: ColumnMap) {
   if (header.length > mostColumns) {
     throw new ValidationError(`The file has ${header.length} columns, more than ${mostColumns}`);
@@ -340,14 +357,14 @@ function fileOf(header: readonly string[], map: ColumnMap) {
   return { keys, file, known: usesIn(map, file.contacts?.columns, header) };
 }
 
-/** Returns the recognized use of each column; null for a column whose meaning has to be asked. */
+/** Returns the recognized use of each column; null for a column that the caller must map. */
 export function recognizedUses(header: readonly string[]): (ColumnUse | null)[] {
   return usesAt(header, fileOf(header, {}).known);
 }
 
 /**
- * Returns the format and row reader for a header. Null means a file without a header. `map` gives
- * columns a different use.
+ * Returns the reader of rows for a header (null: a file without a header, with addresses only).
+ * `map` overrides the uses of columns.
  * @throws ValidationError without a column that identifies people, for a repeated column, and for a
  * column that speaks of consent without a known meaning.
  */

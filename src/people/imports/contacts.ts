@@ -1,5 +1,6 @@
-// Imports contacts from CSV or JSON Lines: what a batch of the pipeline changes, or would change.
-// known.ts finds the contacts of rows, merge.ts merges them.
+// Imports contacts from CSV or JSON Lines. Writes each batch of the pipeline (pipeline.ts), or in a
+// dry run only compares the batch with the store. known.ts finds the contacts of rows, merge.ts
+// merges rows into contacts.
 import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -22,19 +23,19 @@ import { mostLeftShown } from './rows.ts';
 import { readFile } from './thread.ts';
 import type { ReadBatch } from './window.ts';
 
-/** Most tries of a transaction that conflicts with a concurrent transaction on the same people. */
+/** Most tries of a transaction that conflicts with a concurrent change of the same contacts. */
 const mostRuns = 20;
 
 export interface ImportOptions {
   /** Kind of the file. By default the first bytes decide. */
   as?: 'csv' | 'ndjson' | undefined;
-  /** Uses of columns, each `COLUMN=FIELD`. */
+  /** Uses of columns that the caller gives, each as `COLUMN=FIELD`. */
   map?: readonly string[] | undefined;
   /** Counts changes without making them. */
   dryRun: boolean;
   /**
-   * Called in each transaction with the contacts of the written rows, sorted and locked. Returns
-   * the number of contacts that now wait for a confirmation.
+   * Called in each transaction with the sorted ids of the locked contacts of accepted rows that can
+   * get mail. Returns the number of contacts that now wait for a confirmation.
    */
   confirm?: ((trx: Db, contactIds: readonly string[]) => Promise<number>) | undefined;
   /** Called after each transaction, with the report so far. */
@@ -84,14 +85,14 @@ function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_add
 type Outcome = Merged['outcomes'][number];
 
 /**
- * Writes or compares a batch and returns an outcome for each candidate. Returns null without any
- * change if a second batch of the window names a contact of this batch differently.
+ * Writes or compares a batch and returns an outcome for each candidate. Returns null, and changes
+ * nothing, if a second batch of the window names a contact of this batch differently.
  */
 type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 
 /**
- * Writes an import. The whole import makes a single audit entry, which grows with each transaction,
- * and a single event.
+ * Returns the functions that write an import. The import makes a single audit entry, which grows
+ * with each transaction, and a single event at the end.
  */
 function writing(
   app: App,
@@ -145,8 +146,8 @@ function writing(
 }
 
 /**
- * Compares without writing. Remembers people that earlier batches would create, so that they count
- * once.
+ * Returns the functions of a dry run, which only compare. Remembers contacts that earlier batches
+ * would create, so that each counts once.
  */
 function comparing(app: App, caller: Caller) {
   const { organizationId } = caller;
@@ -179,7 +180,7 @@ function comparing(app: App, caller: Caller) {
   return { take, finish: async () => {} };
 }
 
-/** Adds the outcomes to the report. */
+/** Adds outcomes to the counts of `report`, and returns the same object. */
 function counted(report: ImportReport, outcomes: readonly Outcome[], pending = 0): ImportReport {
   for (const outcome of outcomes) {
     if (typeof outcome === 'string') report[outcome]++;

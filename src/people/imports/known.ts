@@ -1,6 +1,6 @@
 // Finds the existing contacts of an import, by address and by external id. Rows of the same contact
-// must keep their order, even if they use two names of the contact. If such a contact appears, the
-// rest of a window is batched again.
+// must keep their order, even if they name the contact by two addresses. If batches of a window
+// would break the order, the rest of the window is batched again.
 import type { App } from '../../core/app.ts';
 import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -37,8 +37,8 @@ export async function knownTo(
 }
 
 /**
- * Finds the batch of a window that holds a name. Only contacts with several names need it, so it is
- * built lazily.
+ * Finds the batch of a window that contains a name (an address or an external id). The index is
+ * built lazily, because only contacts with several names need it.
  */
 export class NamesOfWindow {
   readonly #batches: readonly ReadBatch[];
@@ -49,9 +49,9 @@ export class NamesOfWindow {
   }
 
   /**
-   * Tells whether a second batch uses a different name of a contact in `batch`. Writing the batches
-   * in sequence would then break the order of the file. Batches of the same place are in order
-   * already.
+   * Tells whether a second batch of the window uses a name of a contact in `batch`. Writing the
+   * batches in sequence would then break the order of the rows. Batches with an equal `place` are
+   * in order already.
    */
   saysElsewhere({ rows, identities }: Known, batch: ReadBatch): boolean {
     const numbers = rows.flatMap(({ external_id }) => external_id ?? []);
@@ -77,9 +77,8 @@ function namesIn({ addresses, externalIds }: ReadBatch): string[] {
 }
 
 /**
- * Makes new batches in which the rows of an existing contact stay together and in order, under all
- * addresses and external ids of the contact. Yields to the event loop after each batch that it
- * reads.
+ * Returns new batches in which all rows of an existing contact stay together and in order, whatever
+ * name each row uses. Yields to the event loop after each batch.
  */
 export async function inOrderOfContacts(
   { store: { db } }: App,

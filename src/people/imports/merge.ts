@@ -1,5 +1,5 @@
-// Merges rows of an import into contacts, found by address or external id. Does not access the
-// store.
+// Merges rows of an import into contacts that known.ts found by address or external id. Does not
+// access the store.
 //
 //   a row names                               | result
 //   ------------------------------------------+---------------------------------------------
@@ -25,7 +25,7 @@ const mostIdentities = 20;
 
 type Stored = 'profile' | 'preferences' | 'metadata';
 
-/** A row that fits the schema. */
+/** A row of the file that passed the validation. */
 export interface Candidate {
   /** Number of the data row, from 1. */
   row: number;
@@ -46,7 +46,7 @@ export interface Rejected {
   reason: string;
 }
 
-/** Contact while rows are merged into it. */
+/** State of a contact while rows are merged. */
 interface State {
   row: ContactRow;
   identities: IdentityRow[];
@@ -64,11 +64,13 @@ export interface Known {
 export interface Merged {
   created: NewContact[];
   changed: ChangedContact[];
-  /** Outcome of each candidate, in their order. */
+  /** Outcome of each candidate, in the order of the candidates. */
   outcomes: ('created' | 'updated' | 'unchanged' | Rejected)[];
   /** Addresses to block for each candidate. */
   addresses: (readonly string[])[];
-  /** Sorted ids of the contacts of all accepted candidates, if they can get mail. */
+  /**
+   * Sorted ids of the contacts of accepted candidates that have an address and are not archived.
+   */
   reachable: string[];
 }
 
@@ -154,7 +156,10 @@ class People {
     return { state };
   }
 
-  /** Creates a contact. A single row is within all limits, so they are not checked again. */
+  /**
+   * Creates the state of a new contact. Does not check limits, because a single valid row is within
+   * them.
+   */
   #made({ contact, folded, isArchived }: Candidate): State {
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
     const now = this.#app.clock.now();
@@ -177,7 +182,9 @@ class People {
     return { row, identities: this.#added(row, [], contact.emails, folded), tags, stored: null };
   }
 
-  /** Returns a copy of the state with the fields of the row. The remaining fields stay. */
+  /**
+   * Returns a copy of the state with the fields of the row, or the limit that would be exceeded.
+   */
   #over(state: State, { contact, folded, isArchived }: Candidate): State | Problem {
     const { row } = state;
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
@@ -236,8 +243,9 @@ class People {
   }
 
   /**
-   * Returns the addresses to block. A bounce concerns only the first address. Any other reason
-   * concerns the person, so all addresses of the row are blocked.
+   * Returns the addresses to block: of a bounce only the first address of the row. Each further
+   * reason concerns the person, so all addresses of the row are blocked. For a row without an
+   * address, the addresses of the contact count.
    */
   blocksOf(candidate: Candidate): readonly string[] {
     const state = this.#ofCandidate.get(candidate);
@@ -271,7 +279,9 @@ interface Problem {
   problem: string;
 }
 
-/** Returns the field that exceeds its limit after merging. Each row alone is within the limits. */
+/**
+ * Returns the field with too many entries after merging, or null. A row alone is within the limit.
+ */
 function fieldOfTooMany(before: ContactRow, after: ContactRow): string | null {
   const countOf = (fields: object | null | undefined) => Object.keys(fields ?? {}).length;
   if (before.profile !== null && after.profile !== before.profile) {
@@ -282,7 +292,7 @@ function fieldOfTooMany(before: ContactRow, after: ContactRow): string | null {
   return countOf(fromJson<object>(after.metadata)) > mostFields ? 'metadata' : null;
 }
 
-/** Merges two JSON objects. On conflicts the new value wins. */
+/** Merges two JSON objects, and nested objects too. On conflicts the given value wins. */
 function laidOver(stored: string | null, given: string | undefined): string | null {
   if (given === undefined || given === stored) return stored;
   if (stored === null) return given;

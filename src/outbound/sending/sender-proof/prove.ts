@@ -1,4 +1,5 @@
-// Mails and verifies the token that proves a sender address (states: src/identity/senders/proof.ts).
+// Mails and verifies the token that proves a sender address. src/identity/senders/proof.ts has the
+// states of a proof.
 
 import { openAllowances } from '../../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../../access/keys/constraints.ts';

@@ -16,7 +16,9 @@ export type DnsFinding =
   | { found: 'unknown'; message: string }
   | { found: 'no'; message: string };
 
-/** Runs `work` with a new resolver, whose cache is empty. Aborting `signal` ends the queries. */
+/**
+ * Runs `work` with a new resolver, which has an empty cache. Aborting `signal` ends the queries.
+ */
 export async function withFreshDns<T>(
   { config, clock, random }: App,
   signal: AbortSignal,

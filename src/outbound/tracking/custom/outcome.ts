@@ -52,7 +52,7 @@ export function renewalOf(app: App, { from, until }: { from: number; until: numb
 }
 
 /**
- * Returns the columns of a host whose certificate was refused. The next try is not before
+ * Returns the columns of a host after a certificate was refused. The next try is not before
  * `retryAt`.
  */
 export function refused(

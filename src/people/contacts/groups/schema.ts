@@ -32,7 +32,7 @@ export const contactGroupFields = fieldTable({
   ),
 });
 
-/** The contacts of a group have no time at which they joined it. */
+/** Query of a page of members. It has no time range: the store keeps no time of joining a group. */
 export const listGroupMembersQuery = z.strictObject({ ...pageQuery });
 
 export const listContactGroupsQuery = z.strictObject({
