@@ -1,9 +1,10 @@
-// Refusals of the service: a class for each `_tag` of specification 7, with the schema and the
-// answers of the error. HTTP and the command line map them once (daemon/http/errors.ts,
-// commands/base/output/failure.ts). A refusal by a remote server is an Outcome
-// (src/mail/smtp/outcome.ts).
+// Errors with which the service refuses a request: a class for each `_tag` of specification 7, with
+// JSON Schema and HTTP statuses. daemon/http/errors.ts and commands/base/output/failure.ts present
+// them. A refusal by a remote mail server is an Outcome (src/mail/smtp/outcome.ts).
 
-/** Reasons of refusals in the metrics (src/platform/runtime/metrics.ts), finer than `_tag`. */
+/**
+ * Reasons of refusals in the metrics (src/platform/runtime/metrics.ts), more detailed than `_tag`.
+ */
 export const refusalReasons = [
   'validation',
   'not-found',
@@ -41,7 +42,7 @@ interface ErrorKind {
   /** Fields that an error object may omit. */
   optional?: readonly string[];
   answers?: ErrorAnswers;
-  /** Answers of the send operation, in place of `answers` (specification 4.1). */
+  /** Answers of the operation that sends a message, in place of `answers` (specification 4.1). */
   sendAnswers?: ErrorAnswers;
   /** Headers of the answers in addition to X-Request-Id. */
   headers?: readonly string[];
@@ -75,9 +76,9 @@ export abstract class ServiceError extends Error {
   abstract readonly _tag: string;
   abstract readonly status: number;
   abstract readonly reason: RefusalReason;
-  /** Retry-After of the answer. */
+  /** Value of the header Retry-After, if the answer has the header. */
   readonly retryAfterSeconds: number | undefined;
-  /** X-Service-Error-Layer of the answer. */
+  /** Value of the header X-Service-Error-Layer, if the answer has the header. */
   readonly layer: string | undefined;
   /** Returns the fields of the flat error object except `_tag`. */
   abstract fields(): Record<string, unknown>;
@@ -87,7 +88,10 @@ export abstract class ServiceError extends Error {
   }
 }
 
-/** Declares an error of the API. Returns the base of the error class, with the first status. */
+/**
+ * Declares an error of the API. Returns the base class of the error, with the first status of
+ * `kind`.
+ */
 function refusal<Tag extends string>(tag: Tag, reason: RefusalReason, kind: ErrorKind) {
   kinds.set(tag, kind);
   const status = Number(Object.keys(kind.answers ?? kind.sendAnswers ?? {})[0]);
@@ -148,7 +152,7 @@ export class ValidationError extends refusal('ValidationError', 'validation', {
     super(message);
     this.fieldErrors = fieldErrors;
   }
-  /** Returns a refusal of a single field. */
+  /** Returns an error about a single field. */
   static of(field: string, problem: string): ValidationError {
     return new ValidationError(`${field}: ${problem}`, { [field]: [problem] });
   }
@@ -300,7 +304,7 @@ export class WebhookEnqueueError extends refusal('WebhookEnqueueError', 'interna
   override readonly layer = 'webhooks';
 }
 
-/** No capacity, or the store takes no writes now. Nothing was done: retry later. */
+/** The service has no capacity, or the store accepts no writes. Nothing was done: retry later. */
 export class CapacityError extends refusal('CapacityError', 'capacity-store', {
   fields: { message, retryAfterSeconds: waitSeconds },
   answers: { 503: ['AtCapacity', 'No capacity now: nothing was done; repeat with backoff'] },
@@ -333,10 +337,10 @@ export class TimeoutError extends refusal('TimeoutError', 'timeout', {
   }
 }
 
-/** The configuration cannot be used. A start ends with a readable line and exit code 2. */
+/** The configuration cannot be used. The program prints a readable line and exits with code 2. */
 export class ConfigError extends Error {}
 
-/** The store or the daemon cannot be reached. Exit code 7. */
+/** The store or the daemon cannot be reached. A command exits with code 7. */
 export class UnreachableError extends Error {}
 
 /** The store or the secret is missing. Only `svc init` and the daemon create them. */

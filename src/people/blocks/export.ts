@@ -22,9 +22,7 @@ const columns = [
 
 const csvLine = (block: Block) => csvRow(columns.map((column) => block[column]));
 
-/**
- * Yields the text of the export in pieces, oldest block first, with the number of blocks in each.
- */
+/** Yields the text of the export in pieces, oldest first, each with the number of blocks. */
 export async function* exportBlocks(
   app: App,
   caller: Caller,

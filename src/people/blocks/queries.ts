@@ -249,10 +249,7 @@ export function selectBlocksAfter(
   return selectInOrder(db, ranges, sql`order by id`, { limit, offset: 0 });
 }
 
-/**
- * Counts the blocks of an address or a time span. For the remaining filters, count-queries.ts has
- * counters.
- */
+/** Counts the blocks of an address or a time span; count-queries.ts counts by reason. */
 export async function countBlocksOf(
   db: Db,
   organizationId: string,

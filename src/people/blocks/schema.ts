@@ -8,9 +8,7 @@ export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as 
 
 export type BlockReason = (typeof blockReasons)[number];
 
-/**
- * Reasons by weight. For an address with several blocks, the contact shows the first reason here.
- */
+/** Reasons by weight. A contact with several blocks shows the first of these reasons. */
 export const reasonsByWeight = ['complaint', 'bounce', 'unsubscribe', 'manual'] as const;
 
 const exportFormats = ['csv', 'ndjson'] as const;

@@ -204,9 +204,7 @@ export function isRecipientsWish(reason: BlockReason): boolean {
   return reason === 'unsubscribe' || reason === 'complaint';
 }
 
-/**
- * Returns the columns of a delivery that fails at `now`, before any attempt, because of a block.
- */
+/** Returns the columns of a delivery that a block makes fail at `now`, before any attempt. */
 export function suppressedBy(block: ActiveBlock, email: string, now: number) {
   const since = isoTime(block.createdAt);
   return {

@@ -115,10 +115,7 @@ function wayOfIds(db: Db, ids: readonly string[]): Way {
   return { ...byId(listed), answers: ['ids'] };
 }
 
-/**
- * Returns the condition that a time is within the creation bounds of the filter; empty without
- * bounds.
- */
+/** Returns a condition for the creation bounds of the filter; empty without bounds. */
 function createdIn(time: Expression, { createdFrom, createdTo }: ContactFilter): Condition[] {
   if (createdFrom === undefined && createdTo === undefined) return [];
   const [from, to] = [createdFrom ?? 0, createdTo ?? Number.MAX_SAFE_INTEGER];

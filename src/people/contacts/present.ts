@@ -104,8 +104,7 @@ const statuses = {
 } as const satisfies Record<ActiveBlockRow['reason'], ContactStatus>;
 
 /**
- * Returns status and reason. `blocks`: the blocks of all mail on the first email. An archived
- * contact keeps the reason of a block.
+ * Returns the status, and the block as the reason. `blocks`: blocks of all mail on the first email.
  */
 function statusOf(
   isArchived: boolean,

@@ -324,9 +324,7 @@ export async function setIdentities(
   );
 }
 
-/**
- * Adds tags to the index and to the counters. The caller passes only tags that the contact lacks.
- */
+/** Adds tags to index and counters. The caller passes only tags that the contact lacks. */
 export async function addTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -340,9 +338,7 @@ export async function addTags(
   for (const tag of folded) recordContacts(db, organization_id, tag, 1);
 }
 
-/**
- * Removes tags from the index and the counters. The caller passes only tags that the contact has.
- */
+/** Removes tags from index and counters. The caller passes only tags that the contact has. */
 export async function removeTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -358,10 +354,7 @@ export async function removeTags(
   for (const tag of folded) recordContacts(db, organization_id, tag, -1);
 }
 
-/**
- * Deletes a contact, with group memberships and index entries. `tags`: all tags of the contact.
- * @throws ResourceNotFoundError.
- */
+/** Deletes a contact. `tags`: all tags of the contact. @throws ResourceNotFoundError. */
 export async function deleteContactRow(
   db: Db,
   organizationId: string,

@@ -9,15 +9,10 @@ import { findAddressed } from './queries.ts';
 
 type Recipient = { email: string; name: string | undefined } | { error: ServiceError };
 
-/**
- * Returns the recipient for a contact, or the refusal. `field`: path in the payload, for errors.
- */
+/** Returns a contact as recipient, or the refusal. `field`: path in the payload, for errors. */
 type Resolve = (organizationId: string, contactId: string, field: string) => Recipient;
 
-/**
- * Reads the contacts of a batch of sends, with a query for each organization. Returns a function
- * that resolves a contact.
- */
+/** Reads the contacts of sends, a query for each organization. Returns their resolver. */
 export async function contactsForSends(
   db: Db,
   sends: readonly { organizationId: string; ids: readonly string[] }[],

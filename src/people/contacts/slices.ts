@@ -25,10 +25,7 @@ async function slicesOf(db: Db, organizationId: string, size: number): Promise<C
   return after < last ? [...slices, { after, until: last }] : slices;
 }
 
-/**
- * Calls `read` for each slice and returns the results, oldest slice first.
- * @throws OverdueError; CapacityError as `Store.aside` does.
- */
+/** Returns a result for each slice. @throws OverdueError; CapacityError as `Store.aside`. */
 export async function readSlices<T>(
   store: Store,
   organizationId: string,

@@ -5,10 +5,7 @@ import { foldCase } from '../../platform/runtime/fold-case.ts';
 const mostWords = 12;
 const longestWord = 40;
 
-/**
- * Returns the first 12 different words of these texts, each cut to 40 characters. A text may be
- * null.
- */
+/** Returns the first 12 different words of these texts, each cut to 40 characters. */
 export function wordsOf(...texts: readonly (string | null)[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {

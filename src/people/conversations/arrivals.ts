@@ -49,9 +49,7 @@ interface StoredMessage {
   created_at: number;
 }
 
-/**
- * Returns a list with the arrival of a message; empty if the message belongs to no conversation.
- */
+/** Returns the arrival of a message as a list; empty for a message without a conversation. */
 export function arrivalsOf(
   message: StoredMessage,
   more: Pick<Arrival, 'isHuman' | 'contactIds' | 'addresses'>,

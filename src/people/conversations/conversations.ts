@@ -191,10 +191,7 @@ async function moveTags(
   await queries.addTags(trx, row, found);
 }
 
-/**
- * Parts of a change. `columns` and `tags` are functions of the row, or of the tags, before the
- * change.
- */
+/** Parts of a change. `columns` and `tags` receive the row, or the tags, before the change. */
 interface ConversationChange {
   action?: AuditAction;
   input?: UpdateConversation;
@@ -234,10 +231,7 @@ function change(
   return orAgain(run);
 }
 
-/**
- * Changes the given fields.
- * @throws ResourceNotFoundError for a missing conversation; further errors as `createConversation`.
- */
+/** Changes the given fields. @throws ResourceNotFoundError; errors of `createConversation`. */
 export function updateConversation(
   app: App,
   caller: Caller,

@@ -59,10 +59,7 @@ interface ConversationTables {
 
 const own = ownTables<ConversationTables>();
 
-/**
- * Common operations by id. The functions below also count: use them to insert, to delete and to
- * change the status.
- */
+/** Common operations by id. Only the functions below also update the counters by status. */
 export const conversations = own.rowsOf('conversations', 'conversation');
 
 /**
@@ -164,10 +161,7 @@ export async function insertConversation(
   await addTags(db, row, tags);
 }
 
-/**
- * Changes a locked conversation and returns the new row. `before` is the row before the change.
- * Throws as `insertConversation`.
- */
+/** Changes a locked conversation and returns the new row. Throws as `insertConversation`. */
 export async function updateConversation(
   db: Db,
   before: ConversationRow,
@@ -179,10 +173,7 @@ export async function updateConversation(
   return after;
 }
 
-/**
- * Deletes a conversation and the tags of it. The store deletes the links to contacts.
- * @throws ResourceNotFoundError.
- */
+/** Deletes a conversation; a cascade deletes the contact links. @throws ResourceNotFoundError. */
 export async function deleteConversationRow(
   db: Db,
   row: ConversationRow,

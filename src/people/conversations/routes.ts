@@ -34,9 +34,7 @@ const at = area('conversations', {
 const path = '/v1/conversations';
 const throws = [ConflictError];
 
-/**
- * Builds a route that changes the state of a conversation. The path ends with the name of the move.
- */
+/** Builds a route that changes the state of a conversation. `move` ends the path. */
 function moving<Input extends Move>(
   move: MoveName,
   body: z.ZodType<Input>,

@@ -82,10 +82,7 @@ function keyOf({ folded_address, unsubscribe_group_id }: BlockedRow): string {
     : `${folded_address} ${unsubscribe_group_id}`;
 }
 
-/**
- * Returns the keys (`keyOf`) of rows that are not blocked yet, and adds their blocks except in a
- * dry run.
- */
+/** Returns the keys (`keyOf`) of new rows. Except in a dry run, also adds these blocks. */
 type Take = (rows: BlockRow[]) => Promise<ReadonlySet<string>>;
 
 function adding(app: App, caller: Caller, format: string): Take {

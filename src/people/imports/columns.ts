@@ -56,8 +56,7 @@ function usesBeside(keys: ReadonlySet<string>): [string, ColumnUse][] {
 export type ColumnMap = Readonly<Record<string, string>>;
 
 /**
- * Parses entries such as `Plan=custom`.
- * @throws ValidationError for an entry of a different form
+ * Parses entries such as `Plan=custom`. @throws ValidationError for an entry of a different form
  */
 export function columnMapOf(entries: readonly string[]): ColumnMap {
   const pairs = entries.map((entry) => {

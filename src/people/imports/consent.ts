@@ -64,10 +64,7 @@ const ofOptOut = /unsub|out|withdr|revok|suppress|bounce|complain/;
 const otherThing =
   /subscription(?:id|plan|tier|price|amount|currency|interval|product|renew|start|end)|^marketingemails/;
 
-/**
- * Splits a name into words at separators and capitals, so that "call" is not found in
- * "automatically".
- */
+/** Splits a name at separators and capitals: "automatically" does not contain "call" then. */
 function wordsIn(name: string): string[] {
   return name
     .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
@@ -115,10 +112,7 @@ function withoutQuotes(text: string): string {
   return text.replace(/^[\s["']+/, '').replace(/(?<![\s\]"'])[\s\]"']+$/, '');
 }
 
-/**
- * Reads a cell with a status word, or a list of such words: `["HARD_BOUNCE"]`.
- * @throws ValidationError for an unknown word
- */
+/** Reads a cell with a status word, or with a list of words such as `["HARD_BOUNCE"]`. */
 function standingsOf(column: string, text: string): Standing[] {
   const parts = text.split(/[,;|]/).map(withoutQuotes);
   return parts.flatMap((part) => {
@@ -129,10 +123,7 @@ function standingsOf(column: string, text: string): Standing[] {
   });
 }
 
-/**
- * Returns the block reasons or states that a cell means; empty without an opt-out.
- * @throws ValidationError naming the column of an unclear value
- */
+/** Reads a cell of any rule. @throws ValidationError naming the column of an unclear value */
 function standingsIn(column: string, { says, reason }: ConsentRule, text: string): Standing[] {
   if (says === 'word') return standingsOf(column, text);
   const isNothing = nothing.test(text);

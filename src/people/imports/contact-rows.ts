@@ -58,10 +58,7 @@ function listIn(text: string | undefined): string[] {
     .filter((one) => one !== '');
 }
 
-/**
- * Parses a JSON object in a cell. Nested values stay JSON texts.
- * @throws ValidationError naming the field
- */
+/** Parses a JSON object in a cell. Nested values stay JSON text. @throws ValidationError */
 function objectIn(field: string, text: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -83,10 +80,7 @@ function textsIn(object: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
-/**
- * Returns a value without empty content: null, empty texts, and objects that contain only such
- * values. Undefined if nothing is left.
- */
+/** Drops null, empty texts, and objects of only these. Returns undefined if nothing is left. */
 function said(value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (typeof value !== 'object' || value === undefined || Array.isArray(value)) return value;
@@ -114,10 +108,7 @@ class Cells {
     this.#isOwn = isOwn;
   }
 
-  /**
-   * Adds a cell. @throws ValidationError for a text that may mean an opt-out, but in a column
-   * without that use
-   */
+  /** Adds a cell. @throws ValidationError for a text that may mean an opt-out */
   add(name: string, use: ColumnUse, text: string): void {
     if (use === 'ignore') return;
     if (isConsent(use)) this.consent.push([name, use, text]);
@@ -211,7 +202,7 @@ interface Plan {
   isOwn: boolean;
 }
 
-/** Returns a function that reads a CSV row, by the positions of the columns. */
+/** Returns a reader of CSV rows, by the positions of the columns. */
 function csvReader({ header, uses, known, isOwn }: Plan): ReadRow {
   const columns = header.map((name, at) => [name, uses[at] ?? 'ignore'] as const);
   const reasonAt = isOwn ? header.findIndex((name) => columnKey(name) === 'statusreason') : -1;
@@ -247,9 +238,7 @@ function addLists(row: Cells, field: string, value: unknown): void {
   if (lists.length > 0 && stays.length === 0) row.add(field, 'status', 'unsubscribed');
 }
 
-/**
- * Returns a function that reads a JSON object by field names, which can differ from line to line.
- */
+/** Returns a reader of JSON objects by field names, which can differ from line to line. */
 function objectReader({ lists, header, uses, known, isOwn }: Plan): ReadRow {
   const ofHeader = new Map(header.map((name, at) => [name, uses[at]]));
   return ({ object = {}, field }) => {
@@ -272,10 +261,7 @@ function objectReader({ lists, header, uses, known, isOwn }: Plan): ReadRow {
 /** Most columns of a file. No real list of people has more. */
 const mostColumns = 500;
 
-/**
- * Refuses a list of blocked addresses, unless the caller maps columns.
- * @throws ValidationError if `svc blocks import` is the command for the file
- */
+/** @throws ValidationError for a list of blocked addresses, unless the caller maps columns */
 function refuseSuppressions(keys: ReadonlySet<string>, map: ColumnMap): void {
   if (Object.keys(map).length > 0) return;
   const isList = serviceFiles.some(
@@ -340,10 +326,7 @@ function rejected(left: LeftRow): LeftOut {
   return { result: 'rejected', left };
 }
 
-/**
- * Finds the format of a file by the header, and the uses of the columns.
- * @throws ValidationError for too many columns, a header without names, or a wrong `map`
- */
+/** Finds the format of a file by the header, and the uses of columns. @throws ValidationError */
 function fileOf(header: readonly string[], map: ColumnMap) {
   if (header.length > mostColumns) {
     throw new ValidationError(`The file has ${header.length} columns, more than ${mostColumns}`);
@@ -364,9 +347,8 @@ export function recognizedUses(header: readonly string[]): (ColumnUse | null)[] 
 
 /**
  * Returns the reader of rows for a header (null: a file without a header, with addresses only).
- * `map` overrides the uses of columns.
- * @throws ValidationError without a column that identifies people, for a repeated column, and for a
- * column that speaks of consent without a known meaning.
+ * `map` overrides the uses of columns. @throws ValidationError without a column that identifies
+ * people, for a repeated column, and for a column that speaks of consent without a known meaning.
  */
 export function contactReader(header: readonly string[] | null, map: ColumnMap): RowReader {
   if (header === null) {

@@ -68,9 +68,7 @@ export interface Merged {
   outcomes: ('created' | 'updated' | 'unchanged' | Rejected)[];
   /** Addresses to block for each candidate. */
   addresses: (readonly string[])[];
-  /**
-   * Sorted ids of the contacts of accepted candidates that have an address and are not archived.
-   */
+  /** Sorted ids of contacts of accepted candidates with an address and not archived. */
   reachable: string[];
 }
 
@@ -156,10 +154,7 @@ class People {
     return { state };
   }
 
-  /**
-   * Creates the state of a new contact. Does not check limits, because a single valid row is within
-   * them.
-   */
+  /** Creates a new contact. Checks no limits, because a single valid row is within all limits. */
   #made({ contact, folded, isArchived }: Candidate): State {
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
     const now = this.#app.clock.now();
@@ -182,9 +177,7 @@ class People {
     return { row, identities: this.#added(row, [], contact.emails, folded), tags, stored: null };
   }
 
-  /**
-   * Returns a copy of the state with the fields of the row, or the limit that would be exceeded.
-   */
+  /** Returns a copy of the state with the fields of the row, or the exceeded limit. */
   #over(state: State, { contact, folded, isArchived }: Candidate): State | Problem {
     const { row } = state;
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
@@ -279,9 +272,7 @@ interface Problem {
   problem: string;
 }
 
-/**
- * Returns the field with too many entries after merging, or null. A row alone is within the limit.
- */
+/** Returns the field that has too many entries after merging, or null. */
 function fieldOfTooMany(before: ContactRow, after: ContactRow): string | null {
   const countOf = (fields: object | null | undefined) => Object.keys(fields ?? {}).length;
   if (before.profile !== null && after.profile !== before.profile) {

@@ -1,7 +1,7 @@
 // The pipeline of imports. A file is read as a stream, in windows of rows (rows.ts), and on a
-// thread if it is large (thread.ts). Each transaction writes 500 rows, so that sends continue in
-// between. Transactions are complete in themselves: repeating an import changes nothing more, and
-// resumes an interrupted import. contacts.ts and blocks.ts define the changes of a batch.
+// thread if the file is large (thread.ts). Each transaction writes about 500 rows, so that sends
+// continue in between. Each transaction is complete: a repeated import changes nothing more, and a
+// repeat completes an interrupted import. contacts.ts and blocks.ts define the changes of a batch.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { amendAudit } from '../../history/audit/audit.ts';
@@ -17,24 +17,24 @@ export interface ImportSteps {
   /** Counts the rows of a window that are in no batch, such as rejected rows. */
   begin(window: ReadWindow): void;
   /**
-   * Writes or compares a batch, and counts it. Returns false, without any change, if the rest of
-   * the window has to be batched again.
+   * Writes or compares a batch, and counts the rows. Returns false, and changes nothing, if the
+   * rest of the window has to be batched again.
    */
   take(batch: ReadBatch): Promise<boolean>;
   regroup?(rest: readonly ReadBatch[]): Promise<readonly ReadBatch[]>;
   /** Called after each batch. */
   onBatch(): void;
-  /** Shows the rows of the window in the report. */
+  /** Adds the first rows of the window to the report. Called after the last batch of the window. */
   end(): void;
   finish?(): Promise<void>;
-  /** Returns the changes so far for an error, or null without changes. */
+  /** Returns phrases on the changes so far for an error message; null without changes. */
   progress(): { done: string; rest: string } | null;
 }
 
 /**
- * Handles the windows of a file. A row that cannot be understood is reported with the line number,
- * and the import continues. @throws ValidationError for a file that cannot be read to the end;
- * earlier changes stay.
+ * Runs the steps of an import for all windows of a file. An unreadable row is reported with the
+ * line number, and the import continues. @throws ValidationError for a file that cannot be read to
+ * the end; earlier changes stay.
  */
 export async function runImport(
   { organizationId }: Caller,
@@ -61,7 +61,7 @@ export async function runImport(
   await steps.finish?.();
 }
 
-/** Adds the progress so far to an error. */
+/** Returns a copy of a refusal with the progress so far in the message. */
 function withProgress(error: unknown, progress: ReturnType<ImportSteps['progress']>): unknown {
   if (progress === null) return error;
   const { done, rest } = progress;
@@ -70,7 +70,7 @@ function withProgress(error: unknown, progress: ReturnType<ImportSteps['progress
   return new ValidationError(`${error.message}. ${done}; ${rest}`);
 }
 
-/** Counts the rows of a result, and keeps the first of them in the order of the file. */
+/** Counts the rows with a result, and keeps the first rows in the order of the file. */
 export class FirstRows<Row extends { line: number }> {
   readonly group: { count: number; first: Row[] } = { count: 0, first: [] };
   readonly #most: number;
@@ -107,7 +107,10 @@ export class ImportEntry {
     this.#action = action;
   }
 
-  /** Runs a transaction, which calls `grow` with the details so far if it changes something. */
+  /**
+   * Runs `work` in a transaction. `work` calls `grow` with the details so far if it changes
+   * something.
+   */
   async write<Result>(
     work: (trx: Db, grow: (details: Record<string, unknown>) => Promise<void>) => Promise<Result>,
     durability: 'now' | 'soon',

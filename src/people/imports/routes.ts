@@ -1,5 +1,5 @@
-// Imports for the console: a list of blocks, and the columns of a file of contacts. They are not
-// part of HTTP.
+// Routes that only the console calls: they import a list of blocks, and read the columns of a file
+// of contacts. The public HTTP API lacks these routes.
 import { z } from 'zod';
 import { queryFlag } from '../../core/api/resource-schema.ts';
 import { internalRoute } from '../../core/api/route.ts';

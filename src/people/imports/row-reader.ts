@@ -1,22 +1,22 @@
-// The shape of readers of rows (contact-rows.ts, block-rows.ts), as the pipeline calls them.
+// Types of the row readers in contact-rows.ts and block-rows.ts, as the pipeline calls them.
 import type { ImportRow } from '../../platform/csv/read-table.ts';
 import type { ColumnUse } from './services.ts';
 import type { WritableRow } from './window.ts';
 
-/** Row that changes nothing. */
+/** A row that the import leaves out. */
 export interface LeftRow {
   /** Number of the data row, from 1. */
   row: number;
   /** First line of the row in the file. */
   line: number;
-  /** Field of the contact with the fault. */
+  /** Field of the contact with the fault; null for a fault of the whole row. */
   field: string | null;
-  /** Text in the column of addresses of a list of blocks. */
+  /** Address column of a list of blocks; missing for contacts. */
   address?: string;
   reason: string;
 }
 
-/** `skipped` rows are understood and ask for no change. */
+/** Results of rows that are left out. A `skipped` row is valid, but means no block. */
 export const leftResults = ['rejected', 'skipped'] as const;
 
 export interface LeftOut {
@@ -24,9 +24,9 @@ export interface LeftOut {
   left: LeftRow;
 }
 
-/** Reader of the rows of a file. Needs neither store nor clock, so that it can run on a thread. */
+/** Reader of the rows of a file. Uses neither store nor clock, so that a thread can run it. */
 export interface RowReader {
-  /** Name of the format that the header shows. */
+  /** Name of the recognized file format. */
   format: string;
   title: string;
   /** The use of each column of a file of contacts; empty without a header. */

@@ -14,30 +14,30 @@ import { inBatches, type ReadBatch, readBatch, rowsPerBatch, type WritableRow } 
 
 const mostRows = 5_000_000;
 /**
- * Rows of the first window. It is smaller than later windows, so that the import begins soon. The
+ * Most rows of the first window, fewer than in later windows, so that the import begins soon. The
  * rows of a window are reordered together.
  */
 const firstRows = 5_000;
 const mostRowsPerWindow = 10_000;
-/** Limit of a window in a file with long rows. */
+/** Most JSON characters of a window, for files with long rows. */
 const charactersPerWindow = 2_000_000;
-/** Most rows of a result that a window keeps; reports show no more. */
+/** Most left-out rows with a result that a window keeps, because reports show no more. */
 export const mostLeftShown = 1_000;
 
 export type FileKind = 'csv' | 'ndjson';
 
-/** Rows of a result: how many, and the first. */
+/** Number of the left-out rows with a result, and the first rows. */
 export interface LeftRows {
   count: number;
   first: LeftRow[];
 }
 
-/** Consecutive rows of the file, in the order of writing. */
+/** Consecutive rows of the file in batches, in the order of writing, and the left-out rows. */
 export interface ReadWindow extends Record<LeftOut['result'], LeftRows> {
   batches: ReadBatch[];
 }
 
-/** A recognized file, without the function that reads a row. */
+/** The facts that the header of a file shows. */
 export interface FileHead extends Omit<RowReader, 'read'> {
   /** Set if the file states that it is a page of a list. */
   isPartial?: true;
@@ -46,9 +46,7 @@ export interface FileHead extends Omit<RowReader, 'read'> {
 export interface ReadFile extends FileHead {
   /** Returns the encoding of the file; final after the last window. */
   encoding(): Encoding;
-  /**
-   * Yields the windows. Throws a ValidationError at a fault of the file, after the rows before it.
-   */
+  /** Windows of rows. Throws a ValidationError at a fault of the file, after the earlier rows. */
   windows: AsyncIterable<ReadWindow>;
 }
 
@@ -58,16 +56,16 @@ export type ReadOptions =
       noun: 'contacts';
       /** Kind of the file. By default the first bytes decide. */
       as?: FileKind | undefined;
-      /** Uses of columns that differ from the usual uses. */
+      /** Uses of columns that the caller gives. */
       map: ColumnMap;
     }
   | {
       noun: 'blocks';
       /** Name of a format of services.ts. By default the header decides. */
       format?: string | undefined;
-      /** Reason of rows of plain lists that give none. */
+      /** Reason for rows of plain lists without a reason. */
       reason: BlockReason;
-      /** Time of the import: a later time in a row is a fault. */
+      /** Time of the import: a later time in a row is ignored. */
       now: number;
     };
 
@@ -124,7 +122,7 @@ class Window {
 
 const leftRows = (): LeftRows => ({ count: 0, first: [] });
 
-/** Yields the windows. Yields the rows before a fault of the file, then throws it. */
+/** Yields the windows. At a fault of the file, yields the earlier rows, then throws. */
 async function* windowsOf(rows: AsyncIterable<ImportRow>, read: RowReader['read']) {
   let window = new Window();
   let most = firstRows;
@@ -144,9 +142,8 @@ async function* windowsOf(rows: AsyncIterable<ImportRow>, read: RowReader['read'
 }
 
 /**
- * Reads the header, and rows on demand.
- * @throws ValidationError for a file that is neither CSV nor JSON Lines, or does not identify
- * people.
+ * Reads the header now, and the rows on demand. @throws ValidationError for a file that is neither
+ * CSV nor JSON Lines, or does not identify people.
  */
 export async function readRows(
   source: AsyncIterable<Buffer>,
@@ -158,12 +155,12 @@ export async function readRows(
   return { ...head, ...(isPartial && { isPartial }), windows: windowsOf(rows, read), encoding };
 }
 
-/** Column of a file of contacts as a person sees it before an import. */
+/** A column of a file of contacts, as the console shows it before an import. */
 export interface SeenColumn {
   name: string;
-  /** The recognized use; null for a column whose meaning has to be asked. */
+  /** The recognized use; null for a column that the person must map. */
   use: ColumnUse | null;
-  /** The first values. */
+  /** Values of the first three rows, without empty values. */
   samples: string[];
 }
 

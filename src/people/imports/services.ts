@@ -1,8 +1,7 @@
-// The table of foreign exports: service → column → meaning. `serviceColumns` has the columns that
-// mean the same in every file, `serviceFiles` the files of each service with the columns that
-// identify a file, the meanings in that file alone, and the meaning of a row as a block. Contacts
-// and blocks are imported by this table. One rule guides blocks: a fault of an address blocks it, a
-// fault of a message does not.
+// Tables of the exports of mail services, for imports of contacts and blocks. `serviceColumns` has
+// the columns with the same meaning in every file. `serviceFiles` has the file formats: the columns
+// that identify a file, the meanings only in this file, and the meaning of a row as a block. A
+// fault of an address blocks the address, but a fault of a message does not.
 
 import { columnKey } from '../../platform/csv/read-table.ts';
 import { idPattern } from '../../platform/runtime/ids.ts';
@@ -16,7 +15,7 @@ export const contactFields = [
   ...['language', 'tags', 'customFields', 'metadata'],
 ] as const;
 
-/** Meanings of columns of consent; consent.ts has the rule of each. */
+/** Uses of columns that state consent; consent.ts has the rule of each. */
 export const consents = [
   ...(['status', 'unsubscribed', 'subscribed', 'bounced', 'complained', 'blocked'] as const),
   ...(['unsubscribedAt', 'bouncedAt', 'complainedAt', 'blockedAt'] as const),
@@ -24,15 +23,15 @@ export const consents = [
 
 export type Consent = (typeof consents)[number];
 
-/** `custom` keeps the values in a custom field with the name of the column. */
+/** Uses of columns. `custom` keeps the values in a custom field with the name of the column. */
 export const columnUses = [...contactFields, ...consents, 'custom', 'ignore'] as const;
 
 export type ColumnUse = (typeof columnUses)[number];
 
-/** Keys of columns (`columnKey`) by their meaning, separated by spaces. */
+/** Keys of columns (`columnKey`), separated by spaces, by the use of the columns. */
 export type Columns = Readonly<Partial<Record<ColumnUse, string>>>;
 
-/** Columns that identify themselves in every file, by language or by service. */
+/** Columns with the same meaning in every file, by language or service. */
 export const serviceColumns: Readonly<Record<string, Columns>> = {
   ...languageColumns,
   any: {
@@ -88,14 +87,14 @@ export const serviceColumns: Readonly<Record<string, Columns>> = {
   shopify: { subscribed: 'acceptsmarketing acceptsemailmarketing' },
 };
 
-/** Columns of lists of blocked addresses; of each list, the first column in the file counts. */
+/** Keys of columns in lists of blocked addresses. The first key with a usable value counts. */
 export const blockColumns = {
   address: ['email', 'address', 'emailaddress'],
   madeAt: ['createdat', 'created', 'bouncedat', 'lastupdatetime'],
 } as const;
 
 /**
- * Meaning of a row: a block, of all mail unless it names a group; no block (`skip`); or unreadable
+ * Meaning of a row: a block (of all mail without a group), no block (`skip`), or a fault
  * (`reject`).
  */
 export type Verdict =
@@ -106,7 +105,7 @@ export type Verdict =
 /** Returns the trimmed text under a column of a row, or '' if the column is missing. */
 export type Field = (column: string) => string;
 
-/** A file as a list of blocks. */
+/** Reads a file format as a list of blocks. */
 export interface BlockFormat {
   /** The value of `--format`. */
   name: string;
@@ -116,11 +115,11 @@ export interface BlockFormat {
   judge(field: Field, fallback: BlockReason): Verdict;
 }
 
-/** A file as a list of people. */
+/** Reads a file format as a list of people. */
 export interface ContactFormat {
-  /** Meanings in this file, stronger than those of `serviceColumns`. */
+  /** Uses of columns in this file. They override `serviceColumns`. */
   columns?: Columns;
-  /** Field with the lists of a person, each with the person's standing in that list. */
+  /** Field with the mailing lists of a person and the subscription status in each. */
   lists?: string;
 }
 
@@ -130,7 +129,7 @@ export interface ServiceFile {
   has: readonly string[];
   blocks?: BlockFormat;
   contacts?: ContactFormat;
-  /** Set if nobody in the file gets mail. The import of contacts refuses such a file. */
+  /** Set if nobody in the file may get mail. The import of contacts refuses such a file. */
   isSuppressionList?: true;
 }
 
@@ -144,9 +143,7 @@ const always =
   (reason: BlockReason): BlockFormat['judge'] =>
   () => ({ reason });
 
-/**
- * Types of bounces that concern the address. Postmark also counts many other events as bounces.
- */
+/** Postmark types of bounces that justify a block. Many further types do not. */
 const postmarkBounceTypes = new Map<string, BlockReason>([
   ['hardbounce', 'bounce'],
   ['bademailaddress', 'bounce'],
@@ -163,8 +160,8 @@ function judgePostmarkBounce(field: Field): Verdict {
 }
 
 /**
- * Translates a suppression. A "manual" suppression by the recipient is a click on Postmark's
- * unsubscribe link.
+ * Judges a Postmark suppression. A manual suppression with the origin "Recipient" is a click on
+ * Postmark's unsubscribe link.
  */
 function judgePostmarkSuppression(field: Field): Verdict {
   const word = field('SuppressionReason');
@@ -173,8 +170,8 @@ function judgePostmarkSuppression(field: Field): Verdict {
 }
 
 /**
- * Translates a bounce. SendGrid exports bounces and blocks with the same columns. A block there was
- * temporary (4.x.x) or about policy (5.7.x): SendGrid keeps sending to that address, and so does
+ * Judges a SendGrid bounce or block: both exports have the same columns. A "block" at SendGrid was
+ * temporary (4.x.x) or about policy (5.7.x): SendGrid keeps sending to the address, and so does
  * this service.
  */
 function judgeSendgridBounce(field: Field): Verdict {
@@ -204,7 +201,10 @@ function judgeResendContact(field: Field): Verdict {
 
 const groupIds = idPattern('unsubscribeGroup');
 
-/** Translates a row of our own export. Accepts deleted groups too: their blocks stay in force. */
+/**
+ * Judges a row of an export of this service. Accepts deleted groups, because their blocks stay in
+ * force.
+ */
 function judgeOwn(field: Field): Verdict {
   const verdict = byReason(field('reason'));
   const unsubscribeGroupId = field('unsubscribeGroupId');
@@ -214,7 +214,7 @@ function judgeOwn(field: Field): Verdict {
     : { reject: `names an unknown unsubscribe group: ${unsubscribeGroupId.slice(0, 60)}` };
 }
 
-/** Any list of people, or of addresses. */
+/** File format of a list of people or addresses that fits no known service. */
 export const plainFile = {
   service: 'plain',
   has: [],
@@ -239,7 +239,7 @@ const sendgrid = (
   ...(!has.includes('status') && { isSuppressionList: true }),
 });
 
-/** The known files. The first match wins, so files with more columns stand first. */
+/** Known file formats. The first match wins, so formats with more columns stand first. */
 export const serviceFiles: readonly ServiceFile[] = [
   {
     service: 'svc',
@@ -380,7 +380,7 @@ export const serviceFiles: readonly ServiceFile[] = [
     blocks: {
       name: 'mailgun-complaints',
       title: 'Mailgun complaints',
-      // A user's own list may have the same columns; then its reason counts.
+      // A list that a user wrote may have the same columns; then the reason in the row counts.
       judge: (field) => byReason(field('reason'), 'complaint'),
     },
   },

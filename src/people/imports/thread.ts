@@ -8,17 +8,15 @@ import { WorkerThread } from '../../platform/runtime/workers/worker-thread.ts';
 import { type ReadFile, type ReadOptions, type ReadWindow, readRows } from './rows.ts';
 import type { ImportPiece, ImportReply } from './worker.ts';
 
-/** Size in bytes up to which a file is read on the main thread. */
+/** Most bytes of a file that is read on the main thread. */
 const smallFile = 262_144;
-/**
- * Bytes sent to the thread before it has read them: about a window, so that the thread never waits.
- */
+/** Bytes that are sent ahead to the thread: about a window, so that the thread never waits. */
 const mostBytesAhead = 2_097_152;
 
 type ImportThread = WorkerThread<ImportPiece, ImportReply>;
 type Pieces = AsyncIterator<Buffer>;
 
-/** Reads the beginning of the file and tells whether it is the whole file. */
+/** Reads the beginning of a file. `isWhole`: the file has ended. */
 async function beginningOf(pieces: Pieces): Promise<{ head: Buffer[]; isWhole: boolean }> {
   const head: Buffer[] = [];
   let bytes = 0;
@@ -41,8 +39,8 @@ async function* joined(head: readonly Buffer[], rest: Pieces): AsyncGenerator<Bu
 }
 
 /**
- * Returns a function that sends the file to the thread, up to the limit ahead. `taken`: bytes that
- * the thread has read since.
+ * Returns a function that sends pieces of the file to the thread, up to `mostBytesAhead`. `taken`:
+ * bytes that the thread has read since the last call.
  */
 function feeder(worker: ImportThread, source: Pieces) {
   let ahead = 0;
@@ -60,7 +58,7 @@ function feeder(worker: ImportThread, source: Pieces) {
   };
 }
 
-/** Yields the replies of the thread while feeding it the file. Ends with the thread. */
+/** Sends the file to the thread, and yields the replies until the thread ends. */
 async function* repliesOf(worker: ImportThread, source: Pieces): AsyncGenerator<ImportReply> {
   const reports = worker.reports();
   const feed = feeder(worker, source);

@@ -1,22 +1,22 @@
 // Orders the rows of a file for writing: some thousand at a time by their addresses, so that the
 // rows of a transaction share pages of the index of addresses. In random order each row needs a
 // separate page, which costs 40 µs a row in the store instead of 20. Rows of the same person keep
-// their order, because a later row overrides an earlier one.
+// their order, because a later row overrides an earlier row.
 
-/** Rows of a transaction. */
+/** Rows that a transaction writes at a time. */
 export const rowsPerBatch = 500;
 
-/** Row with the names of the person. */
+/** A row with all names (addresses and external id) of the person. */
 export interface NamedRow {
   /** Number of the data row, from 1. */
   row: number;
   /** Addresses, each by `foldAddress`, and the external id by `nameOfExternalId`. */
   names: readonly string[];
-  /** Sort key that `inBatches` sets. */
+  /** Sort key that `inBatches` sets: the first name of the person in the window. */
   place: string;
 }
 
-/** Row that fits the schema, as JSON in a window: thousands of objects would take more memory. */
+/** A valid row as JSON text: in a window, thousands of objects would take more memory. */
 export interface WritableRow extends NamedRow {
   json: string;
 }
@@ -24,27 +24,27 @@ export interface WritableRow extends NamedRow {
 /** Rows that are written together, in the order of the file. */
 export interface Batch<Row> {
   rows: Row[];
-  /** Place of the rows, if a place has more rows than a batch and these are some of them. */
+  /** Shared `place` of the rows, if a person has more rows than a batch; else null. */
   place: string | null;
 }
 
-/** Turns an external id into a name. No address ends in `@`. */
+/** Turns an external id into a name that differs from every address: no address ends in `@`. */
 export function nameOfExternalId(externalId: string): string {
   return `${externalId}@`;
 }
 
-/** Returns the external id in a name. Null for an address. */
+/** Returns the external id that a name stands for. Null for an address. */
 function externalIdOf(name: string): string | null {
   return name.endsWith('@') ? name.slice(0, -1) : null;
 }
 
-/** Rows of a transaction, as JSON text: passing text to a thread costs a third of cloning. */
+/** A batch as JSON texts: passing text between threads costs a third of cloning objects. */
 export interface ReadBatch {
   candidates: string;
   /** Addresses in the rows, each by `foldAddress`. */
   addresses: string;
   externalIds: string;
-  /** Place of the batch, as in `Batch`. */
+  /** Shared `place` of the rows; null for rows of several places. */
   place: string | null;
 }
 
@@ -68,8 +68,8 @@ const nobody: ReadonlyMap<string, string> = new Map();
 
 /**
  * Splits rows into batches in the order of writing. Rows of the same person share a batch, or are
- * in consecutive batches. `contactOf` gives the existing contact of a name. Reorders `rows` and
- * sets their places.
+ * in consecutive batches. `contactOf` maps a name to the id of an existing contact. Sorts `rows`
+ * and sets `place` of each row.
  */
 export function inBatches<Row extends NamedRow>(
   rows: Row[],
@@ -105,14 +105,14 @@ function endOfPlace(rows: readonly NamedRow[], from: number): number {
 }
 
 /**
- * Makes a batch of several places in the order of the file: an existing contact with two names can
- * have rows in two places.
+ * Makes a batch of rows with different `place` in the order of the file: two places can belong to
+ * the same existing contact.
  */
 function mixed<Row extends NamedRow>(rows: Row[]): Batch<Row> {
   return { rows: rows.sort((a, b) => a.row - b.row), place: null };
 }
 
-/** Splits the rows of a place into batches. */
+/** Splits rows with the same `place` into batches. */
 function cut<Row extends NamedRow>(rows: readonly Row[], most: number): Batch<Row>[] {
   const count = Math.ceil(rows.length / most);
   return Array.from({ length: count }, (_, at) => {
@@ -121,7 +121,7 @@ function cut<Row extends NamedRow>(rows: readonly Row[], most: number): Batch<Ro
   });
 }
 
-/** Gives all rows of a person, under any name, the same place: the first name in the file. */
+/** Sets `place` of all rows of a person to the same text: the first name of the person. */
 function place(rows: readonly NamedRow[], contactOf: ReadonlyMap<string, string>): void {
   const people = new SameNames();
   for (const { names } of rows) {

@@ -1,11 +1,11 @@
-// Words of all services in a column of reasons or states, and names of columns in six languages, by
-// key (columnKey).
+// Words that mail services write in columns of reasons or states, and names of columns in six
+// languages. All texts are keys (`columnKey` of src/platform/csv/read-table.ts).
 import type { BlockReason } from '../blocks/schema.ts';
 
 const words = (reason: BlockReason, all: readonly string[]) =>
   all.map((word) => [word, reason] as const);
 
-/** Words that mean an opt-out in any column. */
+/** Words that mean an opt-out in any column, with the reason of the block. */
 export const optOutWords: ReadonlyMap<string, BlockReason> = new Map([
   ...words('unsubscribe', ['unsubscribed', 'unsubscribe', 'optout', 'optedout', 'emailoptout']),
   ...words('unsubscribe', ['blocklisted', 'blacklisted', 'emailblacklisted', 'emailblocklisted']),
@@ -15,7 +15,7 @@ export const optOutWords: ReadonlyMap<string, BlockReason> = new Map([
   ...words('manual', ['suppressed', 'usersuppressed', 'manualsuppression']),
 ]);
 
-/** Words in a column of reasons or of states. */
+/** Words that mean a block in a column of reasons or states. */
 export const reasonWords: ReadonlyMap<string, BlockReason> = new Map([
   ...optOutWords,
   ...words('bounce', ['cleaned', 'invalid', 'invalidemail']),
@@ -24,7 +24,7 @@ export const reasonWords: ReadonlyMap<string, BlockReason> = new Map([
   ...words('manual', ['disabled', 'blocked', 'manual']),
 ]);
 
-/** Names of columns by language: meaning → keys of columns (columnKey). */
+/** Keys of columns by language and use, separated by spaces. */
 export const languageColumns = {
   english: {
     firstName: 'givenname forename',
@@ -117,7 +117,10 @@ export const languageColumns = {
   },
 } as const;
 
-/** Names that are a part of a name beside a column of the other part: "Name" beside "Vorname". */
+/**
+ * Columns that hold only a part of the name beside a column of the second part: "Name" is the last
+ * name beside "Vorname".
+ */
 export const namesBeside = [
   { beside: 'vorname', unless: 'nachname familienname zuname', part: 'lastName', name: 'name' },
   { beside: 'prenom', unless: 'nomdefamille', part: 'lastName', name: 'nom' },

@@ -18,7 +18,7 @@ export type ImportReply =
 
 const post = (reply: ImportReply) => parentPort?.postMessage(reply);
 
-/** Yields the pieces as they arrive. */
+/** Yields the pieces as they arrive, and reports the bytes of each to the main thread. */
 async function* pieces(messages: AsyncIterable<[ImportPiece]>): AsyncGenerator<Buffer> {
   for await (const [piece] of messages) {
     if (piece === null) return;

@@ -4,7 +4,10 @@ import { plainNoun } from '../../history/events/plain-noun.ts';
 import { unsubscribeGroups } from './queries.ts';
 import { groupFields, unsubscribeGroupNoun } from './schema.ts';
 
-/** `deleteGroup` of src/consent/opt-in deletes the members of a group before the group. */
+/**
+ * Operations on groups. `deleteEmptyGroup` needs a group without members: `deleteGroup` of
+ * src/consent/opt-in deletes the members before.
+ */
 export const {
   create: createGroup,
   list: listGroups,

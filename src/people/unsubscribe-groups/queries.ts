@@ -1,5 +1,5 @@
 // All SQL on `unsubscribe_groups` and `unsubscribe_addresses`. Reads and writes rows, decides
-// nothing. Confirmations of groups: src/consent/opt-in.
+// nothing. src/consent/opt-in has the SQL of confirmations of groups.
 import type { RowOf } from '../../core/api/field-table.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -24,7 +24,7 @@ const own = ownTables<GroupTables>();
 
 export const unsubscribeGroups = own.rowsOf('unsubscribe_groups', 'unsubscribe-group');
 
-/** Finds the organizations of groups. Hot: sends that name a group run it. */
+/** Finds the organizations of groups. Hot: runs for sends that name a group. */
 export const findGroupOwners = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('unsubscribe_groups')
@@ -32,7 +32,7 @@ export const findGroupOwners = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Finds the first `limit` public groups of an organization by name. */
+/** Returns the first `limit` public groups of an organization in the order of names. */
 export const findPublicGroups = own.all((db, organizationId: string, limit: number) =>
   db
     .selectFrom('unsubscribe_groups')

@@ -1,7 +1,7 @@
 // Detects the encoding of an imported file and converts it to UTF-8, in constant memory.
 // Spreadsheets on Windows save CSV in Windows-1252, of which Latin-1 is a part, and "Unicode text"
-// in UTF-16, which begins with a byte order mark. In Windows-1252 all bytes up to the first accent
-// are ASCII, so a sample from there on decides.
+// in UTF-16, which begins with a byte order mark. The bytes before the first accent are ASCII in
+// UTF-8 and in Windows-1252, so a sample from the first accent on decides.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ValidationError } from '../errors.ts';
 
@@ -10,15 +10,15 @@ export const encodings = ['utf-8', 'windows-1252', 'utf-16'] as const;
 
 export type Encoding = (typeof encodings)[number];
 
-/** Size of the sample that shows the encoding. It begins with the first non-ASCII piece. */
+/** Size of the sample that decides about the encoding. It begins with the first non-ASCII piece. */
 const sampleBytes = 65_536;
 
 const windows1252 = new TextDecoder('windows-1252');
-/** Windows-1252 has no character at these five places. */
+/** Bytes without a character in Windows-1252. */
 const unassigned = /[\x81\x8d\x8f\x90\x9d]/g;
 /**
- * A run of accented letters that is a word of a different alphabet: "Ивано" in Windows-1251 is
- * "Èâàíî".
+ * Matches a word of a different alphabet that was decoded as accented letters: "Ивано" in
+ * Windows-1251 becomes "Èâàíî".
  */
 const foreignWord = /[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{5}|[^\0-\x7f]{7}/;
 
@@ -26,7 +26,9 @@ function countOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** Returns the encoding in which more non-ASCII characters make sense. */
+/**
+ * Returns UTF-8, unless more bytes are invalid in UTF-8 than characters are valid and not ASCII.
+ */
 function encodingOf(sample: Buffer): Encoding {
   if (isUtf8(sample)) return 'utf-8';
   const text = sample.toString('utf8');
@@ -44,7 +46,7 @@ function fromWindows1252(bytes: Buffer): Buffer {
   return Buffer.from(text.replace(unassigned, '\uFFFD'));
 }
 
-/** Returns a decoder of UTF-16 for the first two bytes of a file; null without its mark. */
+/** Returns a UTF-16 decoder if the file begins with a byte order mark of UTF-16; else null. */
 function utf16Decoder(start: Buffer): InstanceType<typeof TextDecoder> | null {
   if (start[0] === 0xff && start[1] === 0xfe) return new TextDecoder('utf-16le');
   return start[0] === 0xfe && start[1] === 0xff ? new TextDecoder('utf-16be') : null;
@@ -81,7 +83,7 @@ export class EncodedFile {
     if (sample !== null && sampled > 0) yield this.#decided(sample);
   }
 
-  /** Yields UTF-16 as UTF-8, and any other bytes as they are. */
+  /** Yields UTF-16 as UTF-8, and bytes in a different encoding unchanged. */
   async *#withoutUtf16(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let start: Buffer | null = Buffer.alloc(0);
     let decoder: ReturnType<typeof utf16Decoder> = null;

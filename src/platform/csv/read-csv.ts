@@ -5,13 +5,13 @@ import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { ValidationError } from '../errors.ts';
 
-/** A record; `line` is the number of its first line, from 1. */
+/** A row of the file. `line`: number of the first line of the row, from 1. */
 export interface CsvRow {
   line: number;
   values: string[];
 }
 
-/** Error texts by csv-parse's codes; `%` stands for the longest row. */
+/** Error texts by the codes of csv-parse. `%` stands for `longestRow`. */
 const faults: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
   CSV_MAX_RECORD_SIZE: 'the row is longer than % characters, or a quotation mark is not closed',
@@ -26,9 +26,9 @@ function occurrences(values: readonly string[], text: RegExp): number {
 }
 
 /**
- * Yields the rows of UTF-8 text, without empty rows and without a byte order mark. Keeps quotation
- * marks inside a value, since many exports do not double them.
- * @throws ValidationError naming the line at which it cannot continue
+ * Yields the rows of UTF-8 text, without empty rows and without a byte order mark. Accepts single
+ * quotation marks inside a value, because many exports do not double them.
+ * @throws ValidationError naming the line of a row that cannot be read
  */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,

@@ -1,8 +1,9 @@
 // Reads imported JSON Lines (an object on each line) in constant memory. A line that is too long
-// ends the read; a line that is not an object yields null, which callers refuse.
+// ends the read with an error. For a line that is not an object, the row has null, which callers
+// refuse.
 import { ValidationError } from '../errors.ts';
 
-/** Object on a line; null if the line has a different value. `line` counts from 1. */
+/** A line of the file, counted from 1. `object` is null if the line has no JSON object. */
 export interface JsonRow {
   line: number;
   object: Readonly<Record<string, unknown>> | null;
@@ -21,7 +22,7 @@ function readObject(text: string): JsonRow['object'] {
 }
 
 /**
- * Yields lines without their ends.
+ * Yields the lines without line feeds.
  * @throws ValidationError for a line of more than `longestRow` bytes
  */
 async function* linesOf(
@@ -50,7 +51,10 @@ async function* linesOf(
   if (rest.length > 0) yield { line, text: rest.toString('utf8') };
 }
 
-/** Yields the objects of JSON Lines, without empty lines. */
+/**
+ * Yields a row for each line that is not empty.
+ * @throws ValidationError for a line of more than `longestRow` bytes
+ */
 export async function* jsonRows(
   chunks: AsyncIterable<Buffer>,
   longestRow: number,

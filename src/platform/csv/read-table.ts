@@ -17,13 +17,15 @@ const mostNamesShown = 10;
 
 export interface ImportRow {
   line: number;
-  /** Reason why the row is rejected, whatever the fields are. */
+  /** Reason to reject the row, whatever the fields are. */
   fault?: string;
   /** Returns the trimmed text of a column, or '' if the column is missing. */
   field: (column: string) => string;
-  /** Unchanged CSV cells in the order of the header. `cellText` reads a cell. */
+  /**
+   * Unchanged CSV cells in the order of the header (`cellText` cleans a cell); missing for JSON.
+   */
   cells?: readonly string[];
-  /** Object of a JSON line. */
+  /** Object of a JSON line; missing for CSV. */
   object?: Readonly<Record<string, unknown>>;
 }
 
@@ -33,15 +35,15 @@ export interface ImportTable {
   rows: AsyncIterable<ImportRow>;
   /** Returns the encoding of the file; final after the last row. */
   encoding(): Encoding;
-  /** Set if the file itself says that it is a page of a list. */
+  /** Set if the file states that it is only a page of a list. */
   isPartial?: true;
 }
 
 const asciiName = /^[\0-\x7f]*$/;
 
 /**
- * Returns the key of a column: `CreatedAt`, `created_at` and `Created at` are equal. Accents are
- * ignored.
+ * Returns the key of a column name: `CreatedAt`, `created_at` and `Created at` have the same key.
+ * Ignores accents.
  */
 export function columnKey(name: string): string {
   const lower = name.toLowerCase();
@@ -53,13 +55,14 @@ export function columnKey(name: string): string {
 const bareColumns = ['email', 'reason'] as const;
 
 /**
- * Cells that spreadsheets would read as formulas, guarded by an apostrophe as write-csv.ts and
- * similar programs do.
+ * Matches the apostrophe before text that spreadsheets would read as a formula. write-csv.ts and
+ * similar programs write it as a guard.
  */
 const guarded = /^'(?=[=+\-@\t\r'])/;
 
 /**
- * Returns the start of the file, at least the first non-empty line, and a stream of the whole file.
+ * Returns the start of the file, with the first non-empty line or 64 KB, and a stream of the whole
+ * file.
  */
 async function peek(
   chunks: AsyncGenerator<Buffer>,
@@ -80,7 +83,7 @@ async function peek(
   return { head, all };
 }
 
-/** Returns the most frequent separator of the first line. */
+/** Returns the most frequent separator in the first line: comma, semicolon or tab. */
 function delimiterOf(head: string): string {
   const [line = ''] = head.split(/[\r\n]/, 1);
   const count = (delimiter: string) => line.split(delimiter).length;
@@ -108,7 +111,7 @@ function fieldReader(
 /** A table without the encoding of the file. */
 type DecodedTable = Omit<ImportTable, 'encoding'>;
 
-/** Returns why a row of values does not fit the header: values may be in the wrong columns. */
+/** Returns a fault if a row has more values than columns: values may be in the wrong columns. */
 function shiftOf(values: readonly string[], columns: number): { fault?: string } {
   if (values.length <= columns) return {};
   const fault =
@@ -117,7 +120,7 @@ function shiftOf(values: readonly string[], columns: number): { fault?: string }
   return { fault };
 }
 
-/** Refuses equal column names. @throws ValidationError that names the columns */
+/** @throws ValidationError that names two columns with equal keys (`columnKey`) */
 export function refuseDuplicates(header: readonly string[]): void {
   const places = Map.groupBy(header.keys(), (at) => columnKey(header[at] ?? ''));
   for (const [key, [first, second]] of places) {
@@ -160,7 +163,7 @@ function objectFields(object: Readonly<Record<string, unknown>>): ImportRow['fie
   return (column) => textOf(values.get(columnKey(column)));
 }
 
-/** Returns the row of a value that should be an object. */
+/** Returns the row of a JSON value; with a fault if the value is not an object. */
 function objectRow(line: number, value: unknown): ImportRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { line, fault: 'is not a JSON object', field: () => '' };
@@ -186,10 +189,10 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
   return { header: Object.keys(object), rows };
 }
 
-/** Output of `aws sesv2 list-suppressed-destinations`: a single document over many lines. */
+/** Start of the output of `aws sesv2 list-suppressed-destinations`, a document of many lines. */
 const sesDocument = /^\{\s*"SuppressedDestinationSummaries"\s*:/;
 /**
- * Largest document of Amazon SES in bytes. An answer has at most 1,000 entries in 150 KB; a file of
+ * Most bytes of a document of Amazon SES. An answer has at most 1,000 entries in 150 KB; a file of
  * joined answers has more.
  */
 const longestDocument = 64_000_000;
@@ -255,7 +258,7 @@ function decodedTable(
   return isJson ? jsonTable(all) : csvTable(all, delimiterOf(head));
 }
 
-/** Lists the columns for a message. The list is cut: a file may have thousands. */
+/** Lists the first ten columns for a message, because a file may have thousands. */
 export function columnsInWords(header: readonly string[]): string {
   const names = header.slice(0, mostNamesShown).map((name) => name.slice(0, 40));
   return header.length > mostNamesShown ? `${names.join(', ')}, …` : names.join(', ');

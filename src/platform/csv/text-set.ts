@@ -22,7 +22,7 @@ function hash53(text: string): number {
   return 4_294_967_296 * (2_097_151 & low) + (high >>> 0) || 1;
 }
 
-/** Adds `hash` by linear probing; returns false if it is present. */
+/** Adds `hash` by linear probing. Returns false if the hash is present already. */
 function place(slots: Float64Array, hash: number): boolean {
   for (let at = hash % slots.length; ; at = (at + 1) % slots.length) {
     if (slots[at] === hash) return false;

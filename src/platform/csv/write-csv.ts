@@ -1,9 +1,9 @@
-// Writes CSV for other programs (RFC 4180). A guard keeps spreadsheets from reading a cell as a
-// formula; read-table.ts removes it.
+// Writes CSV for other programs (RFC 4180). An apostrophe keeps spreadsheets from reading a cell as
+// a formula; read-table.ts removes the apostrophe again.
 
 /**
- * Characters that spreadsheets read as the start of a formula. The apostrophe is guarded too, so
- * that the guard can be undone.
+ * Matches text that gets an apostrophe in front: the start of a formula, and an apostrophe, so that
+ * reading can remove the first apostrophe safely.
  */
 const formulaStart = /^[=+\-@\t\r']/;
 

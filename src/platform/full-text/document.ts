@@ -1,8 +1,8 @@
-// Splits a document into searchable words by position, as both engines index them. Runs in the
-// parse worker (src/mail/parse), as hostile text costs up to a second. Words for `from:`,
+// Splits a document into searchable words by position, as SQLite and PostgreSQL index them. Runs in
+// the parse worker (src/mail/parse), because hostile text takes up to a second. Words for `from:`,
 // `subject:` and `has:` follow the text, each with a mark of the field in front, which no word of a
-// text has. PostgreSQL bounds positions (16,383), positions of a word (256) and a whole tsvector (1
-// MB). The same bounds apply to both engines, so that both find the same.
+// text has. PostgreSQL limits positions (16,383), positions of a word (256) and a whole tsvector (1
+// MB). The same limits apply to SQLite, so that both engines find the same messages.
 import { scanAscii } from './scan-ascii.ts';
 import { addressesIn, folded, isAscii, wordsOf } from './words.ts';
 
@@ -14,11 +14,11 @@ export interface FullTextDocument {
   hasAttachment: boolean;
 }
 
-/** Marks in front of each word of a field. */
+/** Marks in front of the words of a field. */
 export const marks = { from: '<', subject: '#', address: '@', has: '+' } as const;
 export const attachmentWord = `${marks.has}attachment`;
 
-/** Characters of a text that are indexed; the rest is ignored. */
+/** Most characters of a text that are indexed; the rest is ignored. */
 export const mostCharacters = 200_000;
 const mostWords = 8_000;
 const mostOfSubject = 500;
@@ -26,12 +26,12 @@ const mostOfFrom = 200;
 const mostAddresses = 100;
 const mostPerWord = 255;
 /**
- * Most characters of all distinct words together. With at most three bytes each, they stay below 1
- * MB.
+ * Most characters of all distinct words together. With at most three bytes a character, the words
+ * stay below 1 MB.
  */
 const mostWordCharacters = 200_000;
 
-/** A position that no phrase spans. */
+/** Placeholder for a position that no word and no phrase matches. */
 export const gap = '';
 
 /** Words of a document by position, joined: each after a space. A space without a word is a gap. */
@@ -46,7 +46,10 @@ export function placesOf(document: FullTextDocument): string[] {
   return places.all;
 }
 
-/** Joins the words of a document by position. ASCII is read by bytes, in a quarter of the time. */
+/**
+ * Returns the words of a document by position, joined. An ASCII text is scanned by bytes, which
+ * takes a quarter of the time.
+ */
 export function wordsOfDocument(document: FullTextDocument): DocumentWords {
   const places = new Places();
   const body = addHead(places, document);
@@ -74,14 +77,14 @@ const headOf = ({ subject }: FullTextDocument) => folded(subject.slice(0, mostOf
 const sendersOf = ({ from }: FullTextDocument) =>
   from.map((one) => folded(one.slice(0, mostOfFrom * 10)));
 
-/** Adds the words of subject and senders before the text; returns the folded text. */
+/** Adds the words of subject and senders, which precede the text. Returns the folded text. */
 function addHead(places: Places, document: FullTextDocument): string {
   places.add(wordsOf(headOf(document), mostOfSubject));
   for (const one of sendersOf(document)) places.add(wordsOf(one, mostOfFrom));
   return folded(document.text.slice(0, mostCharacters));
 }
 
-/** Adds the marked words after the text. */
+/** Adds the words with marks, which follow the text. */
 function addMarked(places: Places, document: FullTextDocument, body: string): void {
   const head = headOf(document);
   const senders = sendersOf(document);
@@ -96,9 +99,9 @@ function addMarked(places: Places, document: FullTextDocument, body: string): vo
 
 class Places {
   readonly all: string[] = [];
-  /** Number of positions so far, by word. */
+  /** Number of positions of each word so far. */
   readonly times = new Map<string, { count: number }>();
-  /** Whether words were added, so that a gap must precede the next words. */
+  /** Whether words were added before, so that a gap must precede further words. */
   isBegun: boolean = false;
   #characters = 0;
 

@@ -81,10 +81,7 @@ export async function createContactGroup(
 
 export { list as listContactGroups };
 
-/**
- * Returns a group. With a query, counts the members now; null if that takes too long.
- * @throws ResourceNotFoundError.
- */
+/** Returns a group; with a query, counts the members now. @throws ResourceNotFoundError. */
 export async function getContactGroup(app: App, caller: Caller, id: string): Promise<ContactGroup> {
   const group = await get(app, caller, id);
   if (group.query === null) return group;
@@ -94,9 +91,8 @@ export async function getContactGroup(app: App, caller: Caller, id: string): Pro
 }
 
 /**
- * Changes the given fields.
- * @throws ResourceNotFoundError; ConflictError for a query if the group was created without a
- * query.
+ * Changes the given fields. @throws ResourceNotFoundError; ConflictError for a query if the group
+ * was created without a query.
  */
 export async function updateContactGroup(
   app: App,
@@ -200,9 +196,8 @@ function changeMembers(
 }
 
 /**
- * Adds contacts and keeps existing members. Adds nothing if it throws.
- * @throws ResourceNotFoundError for an unknown group or contact; ConflictError for a group with a
- * query.
+ * Adds contacts and keeps existing members. Adds nothing if it throws. @throws
+ * ResourceNotFoundError for an unknown group or contact; ConflictError for a group with a query.
  */
 export function addGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'added');

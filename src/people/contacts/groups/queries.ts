@@ -22,10 +22,7 @@ const own = ownTables<GroupTables>();
 
 export const contactGroups = own.rowsOf('contact_groups', 'contact-group');
 
-/**
- * Locks groups until the transaction ends. A transaction that also locks contacts must do so
- * before.
- */
+/** Locks groups until the transaction ends. Contacts must be locked before groups. */
 export const lockGroups = own.lockerOf('contact_groups');
 
 const addCount = own.run((db, row: { id: string; count: number }) =>

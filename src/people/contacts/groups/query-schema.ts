@@ -58,9 +58,7 @@ const comparisons = [
 /** Ways to compare a time of the contact, which is never a text and never missing. */
 const comparisonsOfTime: readonly string[] = ['before', 'after'];
 
-/**
- * Tells whether a field allows this comparison: an address, for example, cannot be before a day.
- */
+/** Tells whether a field allows this comparison. For example, no address is before a day. */
 function compares(name: unknown, comparison: string): boolean {
   const isOfTime = comparisonsOfTime.includes(comparison);
   if (times.includes(String(name))) return isOfTime;
