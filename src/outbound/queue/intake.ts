@@ -22,7 +22,7 @@ export interface Intake {
   isPressing(): boolean;
 }
 
-/** Returns the intake that all parts of this process share. */
+/** Returns the record of incoming sends that all parts of this process share. */
 export const intakeOf = perApp((app: App): Intake => {
   const { clock } = app;
   let pressedAt = Number.NEGATIVE_INFINITY;

@@ -103,7 +103,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
 interface Step {
   /** Claims once. Returns the time of the next step, as due-loop.ts expects it. */
   claimOnce(): Promise<number | Pause>;
-  /** Tells whether the last step lacked room, and whether there is room now. */
+  /** Tells whether the last step had no free place for a claim, and a claim is possible now. */
   hasRoomAgain(): boolean;
 }
 

@@ -10,11 +10,11 @@ import {
 } from '../deliveries/clock-queries.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 
-/** Entries less far in the future stay, as waits are not that exact. */
+/** Entries dated up to this far in the future stay, as waits are not that exact. */
 const toleranceMs = 5_000;
 const sentPerWrite = 200;
 
-/** Keeps the queue right while a daemon runs, if the clock is set. */
+/** Adjusts the queue while a daemon runs, after the clock was set back. */
 export interface ClockFollower {
   /** Stops adjusting after the current write. */
   abort(): void;

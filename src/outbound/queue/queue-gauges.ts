@@ -13,10 +13,11 @@ const measureEachMs = 10_000;
  * most 1 % of the time.
  */
 const restPerSpent = 100;
-/** Limit of entries counted in each half of the queue: ready now, and due later. */
+/** Most entries counted in each half of the queue: ready now, and due later. */
 const mostCounted = 100_000;
 /**
- * Entries of a read. It takes SQLite's single connection 2 ms, or 15 ms if the rows are scattered.
+ * Most entries of a read. A read takes SQLite's single connection 2 ms, or 15 ms if the rows are
+ * scattered.
  */
 const page = 1_000;
 const breathMs = 1;
@@ -119,7 +120,7 @@ function reasonOf({ wait_reason, status }: WaitingRow, half: QueueHalf): Reason 
   return status === 'scheduled' ? 'scheduled' : 'time';
 }
 
-/** The wait of a scheduled delivery begins at the scheduled time. */
+/** Returns the start of the wait in ms since 1970. A scheduled delivery waits from its time on. */
 function waitsSince({ status, wait_reason, due_at, since }: WaitingRow): number {
   return status === 'scheduled' && wait_reason === null ? (due_at ?? since) : since;
 }

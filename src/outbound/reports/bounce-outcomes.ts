@@ -9,7 +9,7 @@ import { applyLateOutcomes, type LateOutcome } from '../queue/settling/late-outc
 import type { ReportMail } from './queries.ts';
 import { copiesOf, meantBy, type ReportedCopies } from './reported-copies.ts';
 
-/** The end of a report, for the log: ids and counts, no address. */
+/** Result of reading a report, for the log: ids and counts, no address. */
 export interface ReportEnd {
   /** `ignored`: readable, but about no delivery or domain of ours, or beyond a limit. */
   result: 'applied' | 'unproven' | 'ignored' | 'unreadable';
@@ -26,7 +26,10 @@ export type Apply = (trx: Db) => Promise<ReportEnd>;
 
 export const unreadable: ReportEnd = { result: 'unreadable' };
 
-/** Reads a bounce. @throws CapacityError if the parse worker has no room now. */
+/**
+ * Reads a bounce, and returns the function that applies it.
+ * @throws CapacityError if the parse worker has no room now.
+ */
 export async function readBounceOutcomes(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };
   const bounce = await app.mime.readReport('bounce', report.raw, options);
@@ -46,7 +49,7 @@ function messageOf([first]: readonly ReportedEnd[]): { messageId?: string } {
   return first ? { messageId: first.delivery.message_id } : {};
 }
 
-/** The end of a delivery, from all groups of a report together. */
+/** Result of a report for a delivery, from all groups of the report together. */
 interface ReportedEnd {
   delivery: DeliveryRow;
   /** Null if the report does not change the delivery. */

@@ -28,7 +28,10 @@ const doubts: Readonly<Record<Doubt, string>> = {
   ended: 'The report came more than two weeks after the last possible attempt',
 };
 
-/** Reads a complaint. @throws CapacityError if the parse worker has no room now. */
+/**
+ * Reads a complaint, and returns the function that applies it.
+ * @throws CapacityError if the parse worker has no room now.
+ */
 export async function readComplaintOutcome(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };
   const read = await app.mime.readReport('complaint', report.raw, options);

@@ -29,8 +29,8 @@ export type JudgedComplaint =
   | { isProven: false; doubt: Doubt; messageId: string; delivery: DeliveryRow | null };
 
 /**
- * Returns the messages with a header that, as far as the copy shows it, was signed by the
- * organization's domains.
+ * Returns the ids of the messages with a header that, as far as the copy shows it, a domain of the
+ * organization has signed.
  */
 export async function provenMessages(
   app: App,
@@ -59,7 +59,7 @@ async function isOwnSignature(
   return isSignatureOf(algorithm, text, publicKey, Buffer.from(signature, 'base64'));
 }
 
-/** Scope of a complaint, and whether reports on it still count. */
+/** A message that a complaint may concern. `isEnded`: complaints about it no longer count. */
 interface Claim {
   messageId: string;
   siblings: readonly DeliveryRow[];

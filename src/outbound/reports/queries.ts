@@ -44,7 +44,7 @@ export async function insertReports(db: Db, rows: readonly ReportRow[]): Promise
 }
 
 /**
- * Returns the time when the next report may be read, or null. Hot: asked after every change of the
+ * Returns the time when the next report may be read, or null. Hot: read after every change of the
  * store.
  */
 export const nextReportAt = own.first(
@@ -77,8 +77,8 @@ export async function takeReports(
 }
 
 /**
- * Returns the first megabyte of the raw mail, with the address; undefined if another process has
- * read the report.
+ * Returns a report with the first megabyte of the raw mail; undefined if another process has read
+ * the report and deleted it.
  */
 export async function findReportMail(db: Db, id: string): Promise<ReportMail | undefined> {
   const raw: RawBuilder<Buffer> = sql`substr(raw, 1, ${sql.lit(mostReportBytes)})`;
@@ -90,7 +90,7 @@ export async function findReportMail(db: Db, id: string): Promise<ReportMail | u
     .executeTakeFirst();
 }
 
-/** Makes reports due now if they wait for a time after `latest`. */
+/** Makes reports due now that are due after `latest`, because a clock ran ahead. */
 export const bringReportsToPresent = own.toPresent('inbound_reports', 'due_at');
 
 const lockReports = own.lockerOf('inbound_reports');

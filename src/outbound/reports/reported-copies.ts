@@ -43,9 +43,9 @@ export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopie
 }
 
 /**
- * Returns the copy that the addresses of a report name. A single copy is returned in any case, as a
- * reported address may be an alias. Returns undefined if the addresses name a recipient of a
- * different copy.
+ * Returns the copy that the addresses of a report name. Unknown addresses name a single copy too,
+ * as a reported address may be an alias. Returns undefined if the addresses name a recipient of a
+ * different copy, or none of several copies.
  */
 export function meantBy(
   told: readonly string[],

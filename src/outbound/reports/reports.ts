@@ -24,7 +24,7 @@ import {
 
 const batch = 20;
 /**
- * A crash delays reports by at most this. Reading takes 2 s at most; after the lease, a failed
+ * A crash delays reports by at most this time. Reading takes 2 s at most; after the lease, a failed
  * report is read again.
  */
 const leaseMs = 60_000;
@@ -35,7 +35,7 @@ const othersPauseMs = 1_000;
 export interface ReportReader {
   start(): void;
   stop(): Promise<void>;
-  /** Reads all due reports; for tests and the loop. Returns how many. */
+  /** Reads up to 20 due reports; for tests and the loop. Returns the number of leased reports. */
   readDue(): Promise<number>;
 }
 
@@ -91,7 +91,7 @@ async function readReport(app: App, taken: TakenReport): Promise<void> {
   } catch (error) {
     const { id, tries } = taken;
     app.log.error({ err: error, reportId: id, tries }, 'a report could not be read');
-    // A try without room in the worker does not count.
+    // Keeps the report after a try without room in the worker, even after the last try.
     if (tries < mostTries || error instanceof CapacityError) return;
     await app.store.write((trx) => deleteReport(trx, id));
   }
@@ -109,7 +109,7 @@ async function readDmarc(app: App, { raw, organization_id }: ReportMail): Promis
   const { domain, messages } = summary;
   return async (trx) => {
     const isStored = await storeDmarcReport(app, trx, organization_id, summary);
-    // The domain of an ignored report is a stranger's word.
+    // Leaves out the domain of an ignored report: anybody can have written it.
     return isStored ? { result: 'applied', domain, messages } : { result: 'ignored' };
   };
 }

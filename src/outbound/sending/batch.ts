@@ -52,8 +52,8 @@ function entryKey(key: string, index: number): string {
 
 /**
  * Accepts the valid entries of a batch. Resolves after the durable commit with a result for each
- * entry, in order. Each needs `right` of the caller. A repeat of the same batch with the key gets
- * the same results and sends nothing.
+ * entry, in order. The caller needs `right` for each entry. A repeat of the same batch with the key
+ * gets the same results and sends nothing.
  * @throws ConflictError for a key that was used with different content; CapacityError if the store
  * cannot write: nothing was accepted then.
  */

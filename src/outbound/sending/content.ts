@@ -38,7 +38,10 @@ export interface SendContent {
   links: FoundLinks | null;
 }
 
-/** Wraps a raw mail. Raw mails never share stored content, as they differ at least in their ids. */
+/**
+ * Returns the content of a raw mail. Raw mails never share stored content, as they differ at least
+ * in their ids.
+ */
 export function rawSendContent(raw: RawContent): SendContent {
   const nothing = {
     html: null,
@@ -68,7 +71,7 @@ export function prepareContent(
   });
 }
 
-/** Decodes and digests a payload with the text. */
+/** Decodes and digests a payload that already has the text of long HTML. */
 function prepareTexts(
   app: App,
   organizationId: string,
@@ -124,7 +127,10 @@ export function decodedAttachments(
   }));
 }
 
-/** Digests content with attachments that are decoded already. */
+/**
+ * Returns content with its digest. Content without a text gets a text made from the HTML. The
+ * attachments are decoded already.
+ */
 export function digestedContent(
   organizationId: string,
   written: Pick<SendContent, 'html' | 'text' | 'attachments'>,

@@ -31,7 +31,7 @@ import type { RecentContents } from './recent-contents.ts';
 /** All rows of a message, and the answer of the 201. */
 export interface Draft {
   message: MessageRow;
-  /** Id of the sender identity; null for an address without one. */
+  /** Id of the sender identity; null for an address without a sender identity. */
   senderId: string | null;
   content: ContentRow | null;
   /** Links of `content` if the message is tracked. */
@@ -161,7 +161,7 @@ function remarksOf(content: SendContent): Draft['remarks'] {
   return replacedFrom === null ? untrackedOf(content) : { replacedFrom };
 }
 
-/** Reports links that cannot be tracked in the timeline, so that nobody waits for their clicks. */
+/** Returns facts about links that cannot be tracked, for the timeline; null if all are tracked. */
 function untrackedOf({ links, tracking }: SendContent): Draft['remarks'] {
   if (!links || (links.found === links.urls.length && !links.isCut)) return null;
   return {

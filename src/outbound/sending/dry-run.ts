@@ -64,7 +64,7 @@ const nothingStored: RecentContents = {
   remember: () => {},
 };
 
-/** Returns the bytes of the mail before signing; null without a sender. */
+/** Returns the size of the mail before signing, in bytes; null without a sender. */
 async function sizeOf(
   app: App,
   { caller, content }: PreparedSend,

@@ -89,7 +89,7 @@ export interface Threading {
   references: string[];
 }
 
-/** Tells whether an id may appear in a header: it is valid, and the mail really has it. */
+/** Tells whether an id may appear in a header: it is valid, and the service did not invent it. */
 const isNameable = (id: string) => isMessageId(id) && !isMadeUp(id);
 
 /**

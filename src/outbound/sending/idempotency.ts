@@ -11,7 +11,7 @@ import {
 } from '../messages/idempotency-queries.ts';
 import type { Message } from '../messages/schema.ts';
 
-/** The idempotency of a request. */
+/** Idempotency key of a request, with the fingerprint of the content. */
 export interface IdempotencyKey {
   organizationId: string;
   key: string;
@@ -36,7 +36,7 @@ export async function findKept(
 
 /**
  * Answers a repeat (rules 5 and 6): with the original answer, or with a conflict for different
- * content.
+ * content or a deleted message.
  */
 export function answerAgain(idempotency: IdempotencyKey, made: IdempotencyRow): RepeatedAnswer {
   if (idempotency.fingerprint !== made.fingerprint) return { error: differentContent() };

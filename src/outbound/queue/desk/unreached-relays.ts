@@ -1,5 +1,5 @@
-// Relays that could not be reached for hours, found by the mail that waits for them. Read from the
-// store, so every process sees them, and a restart loses nothing.
+// Finds relays that could not be reached for hours, by the mail that waits for them. The store has
+// that mail, so every process finds the relays, and a restart loses nothing.
 import type { App } from '../../../core/app.ts';
 import { createRouter, type RouteConfig } from '../../../mail/smtp/route.ts';
 import { type Db, fromJson } from '../../../platform/store/db.ts';
@@ -10,7 +10,7 @@ import type { Attempt } from '../../messages/schema.ts';
 
 /** Time without a connection after which a relay is reported. */
 const reportedAfterMs = 3 * 3_600_000;
-/** Most deliveries that are examined, the oldest first. */
+/** Most unreached deliveries that are examined, in the order of ids. */
 const mostLooked = 200;
 
 export interface UnreachedRelay {
@@ -60,7 +60,9 @@ function unreachedSince({ attempts }: UnreachedRow): number | undefined {
   return first && Date.parse(first.at);
 }
 
-/** Returns the time of the last mail that a relay accepted and that has no report yet. */
+/**
+ * Returns the time of the last mail that a relay accepted and that is unconfirmed; 0 without any.
+ */
 async function reachedAt(db: Db): Promise<number> {
   return (await lastSentAt(db)) ?? 0;
 }

@@ -22,7 +22,7 @@ export async function upsertLaneStates(db: Db, row: LaneStatesRow): Promise<void
     .execute();
 }
 
-/** Returns the reports since `since`, by worker. */
+/** Returns the reports since `since`, in the order of the workers' names. */
 export function selectLaneStates(db: Db, since: number): Promise<LaneStatesRow[]> {
   return tables<LaneTables>(db)
     .selectFrom('lane_states')
@@ -32,7 +32,7 @@ export function selectLaneStates(db: Db, since: number): Promise<LaneStatesRow[]
     .execute();
 }
 
-/** Deletes reports from before `before`: their daemons ended without removing them. */
+/** Deletes reports older than `before`: their daemons ended without removing them. */
 export async function deleteLaneStatesBefore(db: Db, before: number): Promise<void> {
   await tables<LaneTables>(db)
     .deleteFrom('lane_states')

@@ -2,15 +2,16 @@
 // command in a separate process sums the reports of all daemons. On PostgreSQL each daemon reads
 // the reports of the other daemons:
 //
-//   another daemon reports           | then this daemon
+//   the report of a second daemon    | then this daemon
 //   ---------------------------------+-------------------------------------------------------------
 //   a pause after rate limits        | closes the lane for the same time
 //   an additional rate limit         | halves the window and the rate of the lane
-//   connections above its part       | leaves as many of the local part free, until they are closed
-//   mail that waits for a lane       | takes it as far as the local part has room
+//   connections above the quota of   | opens as many connections fewer, until the surplus
+//   that daemon                      | connections are closed
+//   mail that waits for a lane       | delivers waiting mail of the lane within the local quota
 //
-// In the same second the daemon applies the local part of the limits
-// (src/access/admission/portions.ts).
+// The limits of a lane are divided among the daemons. Each daemon applies the local quota in the
+// same second (src/access/admission/portions.ts).
 import { portionsOf, trustMs } from '../../../access/admission/portions.ts';
 import type { App } from '../../../core/app.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
@@ -41,7 +42,7 @@ const mostReported = 100;
  */
 const mostLooked = 500;
 const seconds = 20;
-/** Limit of counts. They are read every second, and more would burden a daemon on the store. */
+/** Most deliveries that are counted by state: counts are read every second and burden the store. */
 const mostCounted = 100_000;
 
 /**
@@ -62,7 +63,7 @@ export interface LaneView {
   /** Queued deliveries that wait for room in this lane. */
   waiting: number;
   takenPerSecond: number;
-  /** The last 20 seconds, oldest first. */
+  /** Messages accepted per second in the last 20 seconds, oldest second first. */
   pace: number[];
   closedUntil: string | null;
 }
@@ -161,7 +162,7 @@ class Heard {
   readonly #lanes: Lanes;
   /** Number of rate limits so far, by daemon and lane. */
   #slowed = new Map<string, Map<string, number>>();
-  /** Connections that other daemons have above their parts, by lane. */
+  /** Connections that other daemons have above their quota, by lane. */
   taken: Record<string, number> = {};
 
   constructor(lanes: Lanes) {
@@ -192,7 +193,7 @@ class Heard {
 
 /**
  * Returns a function that turns successive states into reports: lanes in use, the busiest first.
- * The first report counts messages since `startedAt`.
+ * The first report counts the messages accepted since `startedAt`.
  */
 function paceOf(startedAt: number): (states: readonly LaneState[], now: number) => ReportedLane[] {
   let takenBefore = new Map<string, number>();
@@ -221,7 +222,7 @@ function paceOf(startedAt: number): (states: readonly LaneState[], now: number) 
     takenBefore = new Map(states.map(({ lane, taken }) => [lane, taken]));
     measuredAt = now;
     const busiest = reported.sort(byBusiness);
-    // Adds closed lanes, which are the least busy, and lanes above their part: other daemons need
+    // Adds refused lanes, which are the least busy, and lanes above their quota: other daemons need
     // both.
     const closed = busiest
       .slice(mostReported)
@@ -284,7 +285,7 @@ function viewOf(
   };
 }
 
-/** Adds up paces second by second. They end together and may begin at different times. */
+/** Adds up paces second by second. All paces end at the same second, but may differ in length. */
 function sumOf(paces: readonly (readonly number[])[]): number[] {
   const length = Math.max(0, ...paces.map((pace) => pace.length));
   return Array.from({ length }, (_, index) => {

@@ -15,8 +15,8 @@
 // | any     | another daemon reports a longer pause after    | closed until then                  |
 // |         | a rate limit                                   |                                    |
 // | any     | another daemon reports a rate limit            | window and rate halve              |
-// | any     | this daemon's part of the limits is 0          | mail waits, or others carry it     |
-// | any     | demand above the window or the rate            | the rest waits for room            |
+// | any     | this daemon's quota of the limits is 0         | mail waits for further daemons     |
+// | any     | demand above the window or the rate            | the rest waits for a free place    |
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Provider } from '../../../mail/smtp/providers-schema.ts';
@@ -25,7 +25,7 @@ import type { Random } from '../../../platform/runtime/random.ts';
 const mostBookedOrganizations = 10_000;
 /** Window of a new lane. It grows with each accepted message. */
 const firstWindow = 8;
-/** Deliveries in flight for a connection: the first is being sent, the rest waits behind it. */
+/** Deliveries in flight per connection: one is being sent, and the remaining deliveries wait. */
 const windowPerConnection = 8;
 /**
  * A fast lane keeps as much mail in flight as it accepts in this time, so that claims are few and
@@ -51,10 +51,10 @@ const slowWindow = 2;
 /** Time between messages that is assumed for a lane without a rate, until it is measured. */
 const unknownServiceMs = 50;
 export const minuteMs = 60_000;
-/** Interval at which the mail of a lane is checked while this daemon has no part of its limits. */
+/** Interval at which the mail of a lane is checked while the quota of this daemon is 0. */
 const noPartMs = 1_000;
 
-/** The end of an attempt, as it concerns the lane. */
+/** Result of an attempt for the lane: accepted, refused, rate-limited, or no connection. */
 export type LaneSignal = 'taken' | 'refused' | 'slowed' | 'unreachable';
 
 /** Tells whether the signal is about the destination, and not about a recipient. */
@@ -74,16 +74,16 @@ export interface Lane {
   closedUntil: number;
   closedAt: number;
   /**
-   * Set if a rate limit closed the lane: it applies to all daemons. A connection fault may concern
-   * the network of a single daemon.
+   * Set if a rate limit closed the lane: the pause then applies to all daemons. A connection fault
+   * may concern the network of a single daemon.
    */
   isRefused: boolean;
   strikes: number;
   /** Number of rate limits so far. Each slows the lane, in all daemons. */
   slowed: number;
-  /** Set until a message is accepted, and again after a failed connection. */
+  /** Set in a new lane and after a failed connection, until a message is accepted. */
   isUnreached: boolean;
-  /** Faults since the last accepted message. */
+  /** Rate limits and failed connections since the last accepted message. */
   faults: number;
   /** Set if the last attempt was slow. */
   isSlow: boolean;
@@ -133,7 +133,7 @@ export function changeRules(lane: Lane, rules: Provider, now: number): void {
   lane.window = Math.min(lane.window, widest(lane));
 }
 
-/** Applies a new part of the same limits. A lowered rate stays lowered. */
+/** Applies a new quota of the same limits. A lowered rate stays lowered. */
 export function divideRules(lane: Lane, rules: Provider, now: number): void {
   const { connections, perMinute } = lane.rules;
   if (connections === rules.connections && perMinute === rules.perMinute) return;
@@ -146,7 +146,7 @@ export function divideRules(lane: Lane, rules: Provider, now: number): void {
   lane.window = Math.min(lane.window, widest(lane));
 }
 
-/** The end of an attempt. */
+/** Result and times of an attempt, as `clock.elapsed()`. */
 export interface Ended {
   signal: LaneSignal;
   begunAt: number;
@@ -155,8 +155,8 @@ export interface Ended {
 }
 
 /**
- * Adapts the lane of a provider to the result of an attempt. The caller has taken the delivery out
- * of the number in flight.
+ * Adapts the lane to the result of an attempt. The caller has subtracted the delivery from
+ * `inFlight` already.
  */
 export function recordEnd(
   lane: Lane,
@@ -189,7 +189,7 @@ function widest({ rules: { connections }, serviceMs }: Lane): number {
   return Math.max(connections * windowPerConnection, Math.min(ready, most));
 }
 
-/** Adds earned tokens, at most those of a second: a pause must not end in a burst. */
+/** Adds earned tokens, up to the tokens of a second: a pause must not end in a burst. */
 export function refill(lane: Lane, now: number): void {
   if (lane.perMinute === null) return;
   const most = Math.max(1, lane.perMinute / 60);
@@ -198,7 +198,7 @@ export function refill(lane: Lane, now: number): void {
   lane.tokensAt = now;
 }
 
-/** Takes a token for a message that is under way already. The tokens may become negative. */
+/** Subtracts a token for a message that is under way already. The tokens may become negative. */
 export function pay(lane: Lane, now: number): void {
   if (lane.perMinute === null) return;
   refill(lane, now);
@@ -218,8 +218,8 @@ function stepMs(lane: Lane, now: number): number {
 }
 
 /**
- * Reserves the next place in the lane for an organization, and returns its time. Above the limit of
- * reservations, the organization that was postponed longest ago loses its own.
+ * Reserves the next time in the lane for an organization, and returns it. Above 10,000
+ * reservations, the organization that was postponed longest ago loses its reservation.
  */
 export function book(lane: Lane, organizationId: string, now: number): number {
   const { booked, closedUntil } = lane;

@@ -50,7 +50,7 @@ export interface LaneState {
   isRefused: boolean;
   /** Rate limits so far. */
   slowed: number;
-  /** Connections above the part of this daemon, which become free gradually. */
+  /** Connections above the quota of this daemon, which are closed gradually. */
   surplus: number;
   waiting: boolean;
   taken: number;
@@ -69,11 +69,12 @@ export class Lanes {
   /** Lanes with waiting deliveries. */
   readonly #waiting = new Set<string>();
   /**
-   * Lanes of `#waiting` that only other daemons have reported. They are left out of the own report.
+   * Lanes of `#waiting` that only other daemons have reported. The report of this daemon leaves
+   * them out.
    */
   readonly #waitingElsewhere = new Set<string>();
   #surplus: Readonly<Record<string, number>> = {};
-  /** Lanes that accepted a message, for the first time or after a failed connection. */
+  /** Lanes that accepted their first message, or the first message after a failed connection. */
   #reached = new Set<string>();
 
   constructor(clock: Clock, random: Random, providers: Providers) {
@@ -93,7 +94,7 @@ export class Lanes {
     }
   }
 
-  /** Applies this daemon's part of the limits. */
+  /** Applies the quota of this daemon to the limits of all lanes. */
   divide(): void {
     const now = this.#clock.elapsed();
     for (const lane of this.#lanes.values()) {
@@ -113,7 +114,7 @@ export class Lanes {
     return rule;
   }
 
-  /** Records the lane of a domain, which the first look-up finds. */
+  /** Records the lane of a domain. The first look-up of the mail hosts finds the lane. */
   learn(domain: string, lane: string): void {
     this.#domains.set(domain, lane);
   }
@@ -157,8 +158,8 @@ export class Lanes {
   }
 
   /**
-   * Records the end of an attempt that took `tookMs` since the first host. `name` is the lane found
-   * by the look-up of the hosts.
+   * Records the end of an attempt that took `tookMs` since the connection to the first host began.
+   * `name` is the lane found by the look-up of the hosts.
    */
   ended(name: string, deliveryId: string, signal: LaneSignal, tookMs = 0): void {
     const now = this.#clock.elapsed();
@@ -191,7 +192,7 @@ export class Lanes {
   }
 
   /**
-   * Records that another daemon has mail waiting for a lane, because this daemon may have room for
+   * Records that another daemon has mail waiting for a lane: this daemon may have free places for
    * it.
    */
   waitsElsewhere(name: string): void {
@@ -206,7 +207,9 @@ export class Lanes {
     slowAsReported(this.#lane(name, this.#providers.ofLane(name)));
   }
 
-  /** Returns the lanes that have room for their waiting deliveries, with the room of each. */
+  /**
+   * Returns the lanes with waiting deliveries and free places; `room` is the number of free places.
+   */
   withRoom(): { lane: string; room: number }[] {
     const now = this.#clock.elapsed();
     const found: { lane: string; room: number }[] = [];
@@ -226,9 +229,9 @@ export class Lanes {
   }
 
   /**
-   * Returns the room of a lane that accepts mail as fast as it comes. Returns 0 until a quarter of
-   * the window is free, so that claims are few and large. Returns Infinity for a lane that makes
-   * mail wait.
+   * Returns the number of free places in a lane that accepts mail as fast as it comes. Returns 0
+   * until a quarter of the window is free, so that claims are few and large. Returns Infinity for a
+   * lane that makes mail wait.
    */
   quickRoom(name: string): number {
     const lane = this.#lane(name);

@@ -24,11 +24,11 @@ export const mostInFlight = 400;
  * that claims are few and large.
  */
 const roomWorthAClaim = 1 / 8;
-/** Longest wait until that fraction is free. After it, any free place is enough. */
+/** Longest wait for that fraction, in ms. Later any free place is enough. */
 const fewMs = 50;
 /**
- * Added to reserved times, which follow the pace of free places. Usually a free place wakes waiting
- * mail long before.
+ * Added to reserved times in ms; these times follow the pace at which places become free. Usually a
+ * free place wakes waiting mail long before.
  */
 const lookAgainMs = 60_000;
 const unknownServiceMs = 50;
@@ -83,7 +83,9 @@ export class Shares {
     if (awaited) measure(awaited, this.#clock.elapsed());
   }
 
-  /** Returns the lanes of organizations that may have more in flight, with the room of each. */
+  /**
+   * Returns the lanes of organizations that may have more in flight, with the free places of each.
+   */
   withRoom(): { lane: string; room: number }[] {
     const now = this.#clock.elapsed();
     const found: { lane: string; room: number }[] = [];
@@ -105,15 +107,15 @@ export class Shares {
     else if (awaited) awaited.takenAt = this.#clock.elapsed();
   }
 
-  /** Tells whether waiting mail of any organization has room now, or by `nextRoomAt`. */
+  /** Tells whether any organization with waiting mail has a free place. */
   isAwaited(): boolean {
     for (const id of this.#awaited.keys()) if (this.#places.roomFor(id) > 0) return true;
     return false;
   }
 
   /**
-   * Time from which even little room is used (ms since 1970), or null. A claim before it left that
-   * room for a larger claim.
+   * Time from which even a few free places are used (ms since 1970), or null without a free place.
+   * A claim before that time leaves them for a larger claim.
    */
   nextRoomAt(): number | null {
     let next: number | null = null;

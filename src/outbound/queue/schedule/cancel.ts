@@ -21,7 +21,7 @@ import { countDropped } from '../settling/outcome-counts.ts';
 /** The `errorMessage` of deliveries that their owner cancelled. */
 const cancelledWords = 'Cancelled before it was sent';
 
-/** Reason and actor of a cancellation. */
+/** Reason of a cancellation, with the actor for the timeline. */
 export interface TakingBack {
   /** Stored as `errorMessage`. */
   words: string;
@@ -99,7 +99,10 @@ export async function cancelWithin(
   return true;
 }
 
-/** Returns the deliveries of a message that can still be cancelled. */
+/**
+ * Returns the deliveries of a message that can still be cancelled; none after a cancellation.
+ * @throws ConflictError if nothing can be cancelled, or a delivery was sent or is being attempted
+ */
 function cancellable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
   const refuse = (why: string) => new ConflictError('message', `${id} ${why}`);
   if (rows.length === 0) throw refuse('was received: there is nothing to cancel');

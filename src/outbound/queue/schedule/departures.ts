@@ -1,5 +1,5 @@
-// The end of the wait of scheduled messages: they are queued, or cancelled with the reason if a
-// check refuses them when they are due.
+// Ends the wait of scheduled messages: queues them, or cancels them with the reason if a check
+// refuses them when they are due.
 import type { App } from '../../../core/app.ts';
 import { type MessageEvent, recordTimeline } from '../../../history/events/record.ts';
 import { type ActiveBlocks, suppressedBy } from '../../../people/blocks/suppression.ts';

@@ -48,8 +48,8 @@ import { type DueSend, openDueChecks } from './send-checks.ts';
 const askingMs = 10_000;
 
 /**
- * Runs inside the claim that found these deliveries due. Postpones deliveries that certainly cannot
- * be sent and reserves the rest for this daemon. Returns the reserved deliveries, for
+ * Runs inside the claim that found these deliveries due. Postpones deliveries that a pause, a run
+ * or the quota stops and reserves the rest for this daemon. Returns the reserved deliveries, for
  * `sendScheduled`.
  */
 export async function takeScheduled(
@@ -136,7 +136,7 @@ export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Pr
   bookings.keep();
 }
 
-/** Asks for messages in the order of time: earlier messages get tokens first. */
+/** Draws tokens for messages in the order of time: earlier messages get tokens first. */
 async function ask(
   app: App,
   organizationId: string,
@@ -277,7 +277,7 @@ async function putOff(
  */
 interface Bookings {
   next(organizationId: string, waitMs: number): number;
-  /** Call after the commit: the next transaction then reserves times after these reservations. */
+  /** Keeps the reservations after the commit, so that the next transaction reserves later times. */
   keep(): void;
 }
 
@@ -316,7 +316,7 @@ async function openBookings(
   };
 }
 
-/** Tries messages again at once that wait for a quota, after the plan has changed. */
+/** Repeats the checks of messages that wait for a quota now, because the plan has changed. */
 export async function askForQuota(app: App, organizationId: string): Promise<void> {
   const filter = { lane: stopOfQuota(organizationId) };
   await changeQueue(app, { half: 'due', filter }, async (trx, rows) => {

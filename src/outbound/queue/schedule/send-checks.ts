@@ -51,7 +51,7 @@ import type { SendPayload } from '../../messages/send-schema.ts';
 import type { Tracking } from '../../tracking/content.ts';
 import { publicLinkCheck } from '../../tracking/send-check.ts';
 
-/** A send in the form for the checks, at either time. */
+/** A send in the form for the checks, at acceptance or when it is due. */
 interface CheckedSend {
   organizationId: string;
   isTest: boolean;
@@ -132,7 +132,7 @@ export interface Refusal {
  */
 type FirstRefusal<Send> = (send: Send) => Refusal | null;
 
-/** Prepares the checks of an acceptance: reads the facts that they need about these sends. */
+/** Prepares the checks of an acceptance: reads the facts that the checks need about these sends. */
 export function openAcceptChecks(
   app: App,
   trx: Db,
@@ -193,8 +193,8 @@ async function prepareAll<Send>(
   return prepared;
 }
 
-// Check of the scheduled time of a send. Runs after the idempotency key: a repeat after the
-// scheduled time still gets the first answer.
+// The check of the scheduled time runs after the idempotency key: a repeat after that time still
+// gets the first answer.
 
 /** Returns the same date of the next year. */
 function aYearAfter(now: number): number {
@@ -202,7 +202,7 @@ function aYearAfter(now: number): number {
   return date.setUTCFullYear(date.getUTCFullYear() + 1);
 }
 
-/** Refuses a time in the past or beyond a year; returns null for a valid time. */
+/** Returns the error for a time in the past or beyond a year; null for a valid time. */
 function untimely(scheduledFor: number, now: number): ValidationError | null {
   const refuse = (problem: string) => ValidationError.of('scheduledFor', problem);
   if (!(scheduledFor >= now)) return refuse(`is past: the time is ${isoTime(now)}`);

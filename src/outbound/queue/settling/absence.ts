@@ -28,7 +28,7 @@ export function confirmAbsence(outcome: Outcome, delivery: Attempted, now: numbe
   return { ...outcome, kind: 'bounced', reply: { ...outcome.reply, enhancedCode } };
 }
 
-/** Returns the wait after an attempt. `scheduledMs` is the wait by the schedule. */
+/** Returns the wait after an attempt in ms. `scheduledMs` is the wait by the retry schedule. */
 export function waitAfter(
   reply: RemoteReply,
   delivery: Attempted,

@@ -19,8 +19,8 @@ import { countConfirmed } from './outcome-counts.ts';
 const batch = 500;
 
 /**
- * Marks sent mail as delivered once it has waited long enough. Reads a single row when nothing is
- * due.
+ * Marks up to 500 sent deliveries as delivered once they have waited long enough. Reads a single
+ * row when nothing is due.
  */
 export async function confirmDelivered(app: App): Promise<void> {
   const sentAt = await oldestSentAt(app.store.db);

@@ -1,6 +1,6 @@
 // Counts accepted mail and outcomes: translates rows of the queue into observations of
 // src/identity/reputation and into counters of campaign runs. Simulator mail counts as mail, but
-// not for health; mail of the service does neither.
+// not for health; mail of the service counts for neither.
 
 import type { App } from '../../../core/app.ts';
 import { recordHolds } from '../../../identity/domains/holds.ts';
@@ -39,7 +39,7 @@ interface Report {
   isHard?: boolean;
 }
 
-/** Counts a change of each of these deliveries. */
+/** Adds the counts of each delivery to the statistics of mail. */
 async function countCopies<Row extends DeliveryRow>(
   app: App,
   trx: Db,
@@ -59,7 +59,7 @@ function observe(delivery: DeliveryRow, traitsOf: TraitsOf, counts: Partial<Tall
   return { organizationId, acceptedAt, traits: traitsOf(delivery.message_id, domain), counts };
 }
 
-/** Counts a change of deliveries that belong to a run. */
+/** Adds the counts of each delivery to the campaign run of the delivery, if it has a run. */
 function countRuns<Row extends { campaign_run_id: string | null }>(
   trx: Db,
   rows: readonly Row[],
@@ -70,7 +70,7 @@ function countRuns<Row extends { campaign_run_id: string | null }>(
   }
 }
 
-/** Counts accepted mail. Blocked deliveries have failed at once, without an attempt. */
+/** Counts accepted mail. Blocked deliveries count as failed at once. */
 export async function countAccepted(
   app: App,
   trx: Db,
@@ -162,7 +162,8 @@ function countEndsOfRuns(
 }
 
 /**
- * Counts by From address only for sender identities, because the number of addresses is unlimited.
+ * Returns the observation for the health counts. It names the From address only for sender
+ * identities, because the number of addresses is unlimited.
  */
 async function recordHealth(
   trx: Db,

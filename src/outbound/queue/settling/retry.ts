@@ -60,7 +60,7 @@ function baseDelayMs({ scheduleMinutes }: RetrySchedule, attemptCount: number): 
 
 /**
  * Returns the wait after attempt number `attemptCount` (from 1), in milliseconds. `spread` is the
- * place within the jitter, from 0 to 1.
+ * position within the jitter, from 0 to 1; mail of the service has no jitter.
  */
 export function retryDelayMs(
   schedule: RetrySchedule,

@@ -23,8 +23,8 @@ export function recordRunAttempt(
 }
 
 /**
- * Tells whether a deferral is about our rate, reputation or content. Greylisting is not, as it
- * meets every sender.
+ * Tells whether a deferral is about our rate, reputation or content. Greylisting does not count:
+ * servers greylist every sender.
  */
 function isForSender(reply: RemoteReply): boolean {
   const rule = reply.code === null ? null : findReplyRule(reply);

@@ -1,5 +1,5 @@
-// The end of an attempt: from the outcome follow status, next retry or end, timeline, and the
-// status of the message. All attempts that ended together share a transaction.
+// Settles attempts: the outcome decides the status, the next retry or the end, the timeline, and
+// the status of the message. All attempts that ended together share a transaction.
 // src/outbound/deliveries/status.ts has the state table.
 import { hash } from 'node:crypto';
 import type { App } from '../../../core/app.ts';
@@ -41,7 +41,7 @@ import { recordRunAttempt } from './run-attempts.ts';
 
 const attemptsKept = 20;
 
-/** Result of a claimed delivery. */
+/** A claimed delivery with the outcome of the attempt. */
 export interface Settlement {
   delivery: DeliveryRow;
   /** From address of the message. */
@@ -58,16 +58,19 @@ export interface Settlement {
   aftermath: 'opened' | 'complained' | null;
   /** Facts from which the bytes of the attempt can be composed again. */
   composed?: Pick<Attempt, 'signedWith' | 'linkBase'> | null;
-  /** Name of the SMTP transaction of the attempt; absent for the only recipient in it. */
+  /** Name of the SMTP transaction of the attempt; if absent, the id of the delivery. */
   transaction?: string;
   /**
-   * Place of the retry within the jitter, from 0 to 1. Recipients of a transaction share it, and so
-   * are retried together.
+   * Position of the retry within the jitter, from 0 to 1. Recipients of a transaction share this
+   * position, and so are retried together.
    */
   spread?: number;
   /** Tells whether the message tracks opens or clicks. */
   isTracked?: boolean;
-  /** Tells whether the message has only this delivery. The message then has the same status. */
+  /**
+   * Tells whether the message has only this delivery. The message then has the status of the
+   * delivery.
+   */
   isSole: boolean;
 }
 
@@ -153,14 +156,14 @@ function memberRefusalOf({ organization_id, email, id }: DeliveryRow): MemberRef
   return { organizationId: organization_id, email, deliveryId: id };
 }
 
-/** Returns the block of an address that is proven dead; null for simulated addresses. */
+/** Returns the block of an address that is proven dead; empty for simulated addresses. */
 function deadAddress({ delivery, routeKind }: Settlement): NewBlock[] {
   if (routeKind === 'simulator') return [];
   const { organization_id: organizationId, email: address, message_id: messageId } = delivery;
   return [{ organizationId, address, reason: 'bounce', messageId }];
 }
 
-/** Returns the id by which a relay replaced our Message-ID. */
+/** Returns the Message-ID that a relay put in the place of ours; empty without a replacement. */
 function furtherIdOf({ delivery, outcome, routeKind }: Settlement): FurtherIdRow[] {
   if (routeKind !== 'relay' || outcome.kind !== 'sent') return [];
   const half = furtherIdIn(outcome.reply.text);
@@ -310,7 +313,8 @@ function planDeferred(
 }
 
 /**
- * Returns the row of a delivery that ends with this status. Callers replace columns that differ.
+ * Returns the columns to change for a delivery that ends with this status. Callers replace columns
+ * that differ.
  */
 function ended(judged: Judged, status: MessageStatus, now: number): DeliveryChange {
   const { delivery, transaction } = judged.settlement;
@@ -355,7 +359,7 @@ function errorOf(
   };
 }
 
-/** Returns the record of an attempt. A successful attempt stores only the replies of the server. */
+/** Returns the record of an attempt for the attempt history. */
 function attemptOf({ delivery, outcome, composed }: Settlement): Attempt {
   const { reply, trace, kind } = outcome;
   return {
@@ -389,7 +393,7 @@ function acceptedOf(handover: Handover): Partial<Attempt> {
   };
 }
 
-/** Returns the latest attempts as JSON. */
+/** Returns the latest 20 attempts as JSON; the last is this attempt. */
 function historyWith({ settlement, attempt }: Judged): string {
   const earlier = fromJson<Attempt[]>(settlement.delivery.attempts);
   if (!earlier) return `[${attempt}]`;

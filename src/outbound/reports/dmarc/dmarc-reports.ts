@@ -39,9 +39,9 @@ function isTimeOfReport({ beginsAt, endsAt }: DmarcSummary, now: number): boolea
 }
 
 /**
- * Stores a report to an organization once, even if it arrives several times. Ignores reports on
- * foreign domains, and reports above the daily limit: returns false. Deletes reports older than 90
- * days.
+ * Stores a report to an organization once, even if it arrives several times. Returns false and
+ * stores nothing for a foreign domain, an implausible time, or above the daily limit. Deletes
+ * reports older than 90 days.
  */
 export async function storeDmarcReport(
   app: App,

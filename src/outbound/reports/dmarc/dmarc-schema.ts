@@ -1,4 +1,4 @@
-// Output shapes of DMARC reports.
+// Schemas of DMARC reports: the query and the answer.
 import { z } from 'zod';
 import { pageOf, pageQuery, wholeNumber } from '../../../core/api/pagination.ts';
 

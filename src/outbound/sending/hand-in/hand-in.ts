@@ -28,8 +28,8 @@ export async function handIn(app: App, caller: Caller, given: HandedIn): Promise
 }
 
 /**
- * Returns the idempotency key of a mail. It does not depend on Date, Message-ID, boundaries and the
- * way of submission.
+ * Returns the idempotency key of a mail with the fingerprint; null without a key. The fingerprint
+ * does not depend on Date, Message-ID, boundaries and the way of submission.
  */
 async function idempotencyOf(
   { mime }: App,

@@ -204,8 +204,8 @@ function readMetadata(text: string | undefined): unknown {
 }
 
 /**
- * Sorts recipients: recipients in To are `to`, recipients in Cc are `cc`, all remaining recipients
- * are blind copies.
+ * Builds the payload: recipients in To are `to`, recipients in Cc are `cc`, all remaining
+ * recipients are blind copies.
  */
 function payloadOf(
   from: { email: string; name: string | null },

@@ -1,5 +1,5 @@
-// Options of a mail submitted as MIME, by the names of their header fields. The rules are those of
-// the same fields of the API.
+// Options of a mail submitted as MIME, by the names of their header fields. The API has the same
+// rules for these options.
 import { z } from 'zod';
 import { scheduledPayload, sendPayload } from '../../messages/send-schema.ts';
 

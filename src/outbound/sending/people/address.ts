@@ -1,6 +1,6 @@
 // Asks for a change of a person's address (states: src/access/sessions/address-change.ts). The
-// caller has a fresh proof of the person. An address that somebody else has is answered like any
-// other; its link then changes nothing.
+// caller has a fresh proof of the person. An address of a different person gets the same answer,
+// but the link then changes nothing.
 import { normalAddress } from '../../../access/members/address.ts';
 import { placesOf } from '../../../access/members/persons.ts';
 import { findPerson } from '../../../access/members/queries.ts';
@@ -16,7 +16,7 @@ import { refusedToken } from './token-recipients.ts';
 import { mailWarning } from './warnings.ts';
 import { type Asker, askerWords, hostOf, tooManyMails } from './words.ts';
 
-/** A wish for a new address. */
+/** Request of a person for a new address. */
 export interface AddressWish extends Asker {
   personId: string;
   /** The new address as it was typed. */
@@ -24,7 +24,7 @@ export interface AddressWish extends Asker {
 }
 
 /**
- * Mails a link to the new address of a person, and a warning to the present one.
+ * Mails a link to the new address of a person, and a warning to the present address.
  * @throws ValidationError on `email`; ConflictError within 7 days of the last change;
  * RateLimitedError after five mails to the address in a day; the refusal of the mail
  */

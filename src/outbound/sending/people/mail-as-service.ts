@@ -44,7 +44,10 @@ export function personMail(
 /** Checks of the sender of the service. The remedy is in the configuration. */
 const senderChecks: readonly (string | undefined)[] = ['sender', 'local-sender'];
 
-/** Returns the refusal of a mail to a person, which names the key of the configuration. */
+/**
+ * Returns the error of a refused mail to a person. For a refused sender it names the key of the
+ * configuration.
+ */
 export function refusalOfMail({ check, error }: Refused): ServiceError {
   if (!senderChecks.includes(check)) return error;
   return ValidationError.of('console.signIn.from', error.message);
@@ -69,7 +72,7 @@ export async function mailAsService(app: App, trx: Db, mail: PersonMail): Promis
   throw refusalOfMail(result);
 }
 
-/** Runs work with a mail that may be refused. Logs a refusal, and returns null for it. */
+/** Waits for work that may be refused a mail. Logs a refusal, and returns null for it. */
 export async function unlessRefused<T>(
   app: App,
   what: string,

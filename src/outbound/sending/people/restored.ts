@@ -1,5 +1,5 @@
-// Ends in a restored store, before it is used: whoever had signed in before the backup signs in
-// again, and no link of that time works or is mailed.
+// Changes to a restored store before it is used: all sessions end, and sign-in links of the backup
+// neither work nor are mailed.
 import { linksOfRestored } from '../../../access/sessions/link-queries.ts';
 import { sessionsOfRestored } from '../../../access/sessions/queries.ts';
 import type { RestoredChange } from '../../../platform/upkeep/restore.ts';

@@ -3,7 +3,7 @@
 //
 //   the address                                             | then
 //   --------------------------------------------------------+--------
-//   of nobody, or of a person without an active place       | nothing
+//   of nobody, or of a person without an active membership  | nothing
 //   of a person who did not sign in for 90 days             | nothing
 //   that gets no token (token-recipients.ts)                | nothing
 //   with three links that still work, or at a limit         | nothing
@@ -97,7 +97,7 @@ export function askForLink(app: App, request: LinkRequest): void {
   waitingOf(app).add(request);
 }
 
-/** Resolves once all links that were asked for are in the queue. */
+/** Resolves once all requests for links are handled; the mails are then in the queue. */
 export function linksAreMade(app: App): Promise<void> {
   return waitingOf(app).idle();
 }
