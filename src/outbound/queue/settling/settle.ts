@@ -1,6 +1,5 @@
-// Settles attempts: the outcome decides the status, the next retry or the end, the timeline, and
-// the status of the message. All attempts that ended together share a transaction.
-// src/outbound/deliveries/status.ts has the state table.
+// Settles attempts: writes the status, the next retry or the end, and the timeline. All attempts
+// that ended together share a transaction. src/outbound/deliveries/status.ts has the state table.
 import { hash } from 'node:crypto';
 import type { App } from '../../../core/app.ts';
 import {
@@ -60,10 +59,7 @@ export interface Settlement {
   composed?: Pick<Attempt, 'signedWith' | 'linkBase'> | null;
   /** Name of the SMTP transaction of the attempt; if absent, the id of the delivery. */
   transaction?: string;
-  /**
-   * Position of the retry within the jitter, from 0 to 1. Recipients of a transaction share this
-   * position, and so are retried together.
-   */
+  /** Position within the jitter, from 0 to 1. Recipients of a transaction share this position. */
   spread?: number;
   /** Tells whether the message tracks opens or clicks. */
   isTracked?: boolean;
@@ -312,10 +308,7 @@ function planDeferred(
   return { change, steps: [{ eventType: 'deferred', status: 'processing', isOutcome: true }] };
 }
 
-/**
- * Returns the columns to change for a delivery that ends with this status. Callers replace columns
- * that differ.
- */
+/** Returns the columns of a delivery that ends with this status. Callers replace some of them. */
 function ended(judged: Judged, status: MessageStatus, now: number): DeliveryChange {
   const { delivery, transaction } = judged.settlement;
   return {
