@@ -100,7 +100,7 @@ function numbered(xid: number, base: number): number {
 }
 
 interface Read {
-  /** Places of matching events, in the order of their transactions. */
+  /** Matching events, in the order of their transactions. */
   places: LogPlace[];
   /** Id up to which the log was read; null for a read to the end. */
   readTo: string | null;
@@ -310,8 +310,8 @@ async function continueAfter(reader: Reader, after: string, edge: string): Promi
 }
 
 /**
- * Returns the place of the last published event. On PostgreSQL an event that was deleted with its
- * message has no place: the overlap before it is then published again, so that no event is missed.
+ * Returns transaction and id of an event; null if it was deleted with the message. Then the events
+ * of the overlap before it are published again, so that the reader misses no event.
  */
 async function placeOf(
   { app, organizationId, base }: Reader,

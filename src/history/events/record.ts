@@ -59,7 +59,7 @@ export function eventToRecord<Data>(
 export interface Change {
   /** Id of the changed resource. Null for a change of many resources, which publishes no event. */
   subject: string | null;
-  /** Action for the audit; without it nothing is audited. */
+  /** Action for the audit; without an action nothing is audited. */
   action?: AuditAction;
   /** Details for the audit. Null and undefined values are left out. */
   details?: Details;

@@ -35,7 +35,7 @@ const longestName = 253;
 /**
  * Creates new DKIM keys of the same algorithms. The old keys sign until DNS has the new keys. On a
  * local domain the change takes effect at once. `selector` names the key; with keys of both
- * algorithms, `rsa` and `ed` follow it.
+ * algorithms, `rsa` or `ed` is appended to it.
  * @throws ResourceNotFoundError; ConflictError (selector in use); ValidationError (name too long).
  */
 export async function rotateDkim(

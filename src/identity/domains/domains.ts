@@ -123,7 +123,7 @@ export async function newDomain(
   };
 }
 
-/** Stores a new domain. @throws ConflictError if the organization has it already. */
+/** Stores a new domain. @throws ConflictError if the organization has the domain already. */
 export async function storeDomain(app: App, trx: Db, { domain, keys }: DomainRows): Promise<void> {
   if (!(await queries.domains.insert(trx, domain, ['organization_id', 'domain']))) {
     throw new ConflictError('domain', `${domain.domain} is already a domain of this organization`);
@@ -168,7 +168,7 @@ function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>
   };
 }
 
-/** Presents a tracking record. A domain can be verified without it. */
+/** Presents a tracking record. A domain can be verified without this record. */
 function toTrackingRecord({ name, value, status, error }: TrackingRecord): DnsRecord {
   const found = status === 'valid' ? [value] : [];
   const fixed = { purpose: 'tracking', type: 'CNAME', required: false } as const;

@@ -8,9 +8,7 @@ import { getDomainRows, toDomain } from './domains.ts';
 import { domainHeld } from './events.ts';
 import { findSendingDomain } from './queries.ts';
 
-/**
- * Records the events in the transaction that holds the domains. Skips names of deleted domains.
- */
+/** Records an event for each newly held domain, in the same transaction. Skips deleted domains. */
 export async function recordHolds(app: App, trx: Db, holds: readonly NewHold[]): Promise<void> {
   for (const { organizationId, domain, finding } of holds) {
     const found = await findSendingDomain(trx, organizationId, domain);

@@ -25,7 +25,7 @@ export interface DomainLink {
 }
 
 /**
- * Makes the link of a domain, in place of an earlier link. The token is in this answer alone.
+ * Makes the link of a domain, in place of an earlier link. Only this answer contains the token.
  * @throws ResourceNotFoundError.
  */
 export async function makeDomainLink(

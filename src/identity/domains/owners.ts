@@ -22,7 +22,7 @@ import { lockNamed, type Registration, selectRegistrations } from './queries.ts'
 /** State of a name, computed from all registrations of it. */
 export type Standing =
   | { state: 'owned'; owner: Registration }
-  /** No organization has verified it now, and the last owner is not the only registrant. */
+  /** No organization has verified the name now, and a second organization has registered it. */
   | { state: 'disputed' }
   | { state: 'unowned' };
 
@@ -44,7 +44,7 @@ export async function findOwner(db: Db, name: string): Promise<Registration | un
 
 /**
  * Returns the verified domain of a name in another organization. Locks all domains of the name
- * until the end of the transaction, so that two organizations cannot verify it at once.
+ * until the end of the transaction, so that two organizations cannot verify the name at once.
  */
 export async function findOtherOwner(
   trx: Db,
@@ -58,7 +58,7 @@ export async function findOtherOwner(
 
 /**
  * Deletes the claims of former owners on a verified name. Runs after each check, because the daemon
- * may have stopped before it deleted them.
+ * may have stopped before it deleted the claims.
  */
 export async function releaseName(
   app: App,
@@ -72,8 +72,8 @@ export async function releaseName(
 }
 
 /**
- * Returns the refusal of a claim on a name that another organization has verified. It does not name
- * that organization.
+ * Returns the refusal of a claim on a name that another organization has verified. The text does
+ * not name that organization.
  */
 export function ownedElsewhere(resource: string, domain: string, remedy: string): ConflictError {
   const text = `${domain} is in use: another organization of this service has verified it`;

@@ -102,7 +102,7 @@ export function pastSigningKeys(
   return signingKeysFor(app).named(domainId, selectors);
 }
 
-/** Drops the cached keys of a domain. Call it after the commit of a change to them. */
+/** Drops the cached keys of a domain. Call it after the commit of a change of these keys. */
 export function forgetSigningKeys(app: App, domainId: string): void {
   signingKeysFor(app).forget(domainId);
 }

@@ -120,7 +120,7 @@ function nextCheckAt(app: App, domain: queries.DomainRow, next: Transition, now:
   return Math.round(now + delayMs * (1 + jitter * (2 * app.random.float() - 1)));
 }
 
-/** Returns for each key whether DNS has it. Leaves out keys without an answer. */
+/** Maps the id of each key to whether DNS has the record. Leaves out keys without an answer. */
 function publishedKeys(results: readonly CheckResult[]): Map<string, boolean> {
   return new Map(
     results.flatMap(({ record, check, isTemporary }) =>
@@ -239,8 +239,8 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
 }
 
 /**
- * Checks the records of a domain now. `force` verifies it without DNS; only the operator may use
- * it.
+ * Checks the records of a domain now. `force` verifies the domain without DNS, and is reserved for
+ * the operator.
  * @throws ResourceNotFoundError, ForbiddenError; ConflictError if another organization has verified
  * the name.
  */

@@ -33,8 +33,8 @@ interface NewAddress {
 type Place = Pick<queries.MailboxAddressRow, 'source' | 'domain_id'>;
 
 /**
- * Returns the hosted domain for an address. Refuses a local part from which another organization
- * sends: answers to that mail would reach this organization.
+ * Returns the hosted domain for a new address. Refuses an address from which another organization
+ * sends: answers to that organization would reach the new mailbox.
  */
 async function hostedPlace(
   trx: Db,

@@ -243,7 +243,7 @@ export function addAddress(
 }
 
 /**
- * Removes an address. If it is the primary address, the oldest remaining address becomes primary.
+ * Removes an address. In place of a primary address, the oldest remaining address becomes primary.
  * @throws ResourceNotFoundError; ConflictError for the last address.
  */
 export function removeAddress(

@@ -116,8 +116,8 @@ export async function selectInNamespace(
 }
 
 /**
- * Result of the look-up of receivers: a mailbox, with the address that matched, or with the domain
- * if it matched as catch-all; or a registration of the domain (src/identity/domains/owners.ts).
+ * Row of the look-up of receivers: a mailbox, or a registration of the domain
+ * (src/identity/domains/owners.ts). `matched` is the address, or the domain of a catch-all.
  */
 export interface ReceiverRow {
   kind: 'mailbox' | 'registration';
@@ -283,7 +283,7 @@ export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Inserts an address. Returns false if a mailbox of any organization already has it. */
+/** Inserts an address. Returns false if a mailbox of any organization already has the address. */
 export async function insertMailboxAddress(db: Db, row: MailboxAddressRow): Promise<boolean> {
   const inserted = await tables<MailboxTables>(db)
     .insertInto('mailbox_addresses')

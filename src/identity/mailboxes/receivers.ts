@@ -69,8 +69,8 @@ export const receiversOf = perApp(({ store }: App) =>
 );
 
 /**
- * Returns whether mail for the address stays on this machine: a mailbox here receives it, or the
- * next owner of the domain is not known yet.
+ * Tells whether mail for the address stays on this machine: a mailbox here receives the mail, or
+ * the next owner of the domain is not known yet.
  */
 export async function isLocalAddress(db: Db, address: string): Promise<boolean> {
   const { own, catchAll, domain } = await findReceivers(db, address);

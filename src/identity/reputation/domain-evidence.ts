@@ -14,7 +14,7 @@ export interface DomainEvidence {
   sums: HealthTally;
   /** An entry for each hour, including zeros, the oldest first and the running hour last. */
   hourly: HealthTally[];
-  /** Reason why the domain is unsafe; null if it is safe, or if it sent too little to decide. */
+  /** Reason why the domain is unsafe; null for a safe domain, or for too little mail to decide. */
   finding: Finding | null;
 }
 

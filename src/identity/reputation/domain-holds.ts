@@ -110,9 +110,7 @@ export async function lockHeldDomains(
   }));
 }
 
-/**
- * Frees a domain after a review: past results no longer count. Returns false if it is not held.
- */
+/** Frees a held domain after a review: past results no longer count. Returns false if not held. */
 export function liftDomainHold(
   app: App,
   trx: Db,

@@ -198,8 +198,8 @@ export async function forgiveScope(
 }
 
 /**
- * Returns the held scopes. Hot: every claim reads them. On PostgreSQL they stay held until the
- * transaction ends.
+ * Returns the held scopes. Hot: every claim of deliveries reads them. On PostgreSQL it locks the
+ * rows, so that no hold ends before the transaction.
  */
 export const lockHeldScopes = own.all((db) => {
   const rows = db

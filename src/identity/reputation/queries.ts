@@ -4,7 +4,7 @@ import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { metrics, type Tally } from './metrics.ts';
 
-/** Traits of mail by which it is counted: the recipient domain, or the origin. */
+/** Traits by which mail is counted: the origin of a mail, or the domain of the recipient. */
 export const breakdowns = ['campaign', 'template', 'sender', 'domain'] as const;
 export type Breakdown = (typeof breakdowns)[number];
 

@@ -13,7 +13,7 @@ function isOutward(route: Route): boolean {
   return route.kind === 'direct' || (route.kind === 'relay' && !isLoopbackHost(route.host));
 }
 
-/** Returns the first of these addresses to which mail of this sender leaves the machine, if any. */
+/** Returns the first address to which mail of this sender leaves the machine; else undefined. */
 export function firstOutward(
   app: App,
   addresses: readonly string[],

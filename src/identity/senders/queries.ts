@@ -15,7 +15,7 @@ export interface SenderRow extends RowOf<typeof senderFields> {
   domain: string;
   /** Time when the address itself was verified. Not needed for an address on a verified domain. */
   verified_at: number | null;
-  /** Hash of the token in the last mail that asked for proof; null once it was used. */
+  /** Hash of the token in the last mail that asked for proof; null once the token was used. */
   verification_token_hash: string | null;
   proof_message_id: string | null;
   /** Encrypted token of the proof link. The link is put into the mail only at delivery. */
@@ -38,7 +38,7 @@ export const findSenderByEmail = own.first((db, organizationId: string, foldedEm
     .where('folded_email', '=', foldedEmail),
 );
 
-/** Finds the default sender. Hot: every send without a From address reads it. */
+/** Finds the default sender. Hot: every send without a From address runs this query. */
 export const findDefaultSender = own.first((db, organizationId: string) =>
   db
     .selectFrom('senders')

@@ -18,7 +18,7 @@ export interface FromAddress {
 }
 
 export interface ResolvedSender {
-  /** Id of the sender identity; null for an address without one. */
+  /** Id of the sender identity; null for an address that is not a sender identity. */
   id: string | null;
   email: string;
   name: string | null;

@@ -41,7 +41,7 @@ function toSender(
   proof: Pick<Sender, 'providerLifecycle' | 'providerFailureCode'>,
 ): Sender {
   const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
-  // The domain verifies the sender from the time at which both existed.
+  // The domain verifies the sender from the time at which domain and sender existed.
   const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
   const verifiedAt = row.verified_at ?? byDomain;
   const isVerified = verifiedAt !== null;

@@ -88,7 +88,7 @@ export async function evidenceOf(
   return domainEvidence(app, db, { organizationId, domain }, { from, since: plan.evidence_since });
 }
 
-/** Judges the evidence, as the API shows it. */
+/** Returns the verdict on the evidence in the word that the API shows. */
 export function verdictOf(app: App, { sums, finding }: DomainEvidence) {
   if (finding) return 'unhealthy';
   return sums.attempted < app.config.health.minimumSends ? 'insufficient-evidence' : 'healthy';

@@ -150,7 +150,7 @@ export async function openWindow(
   await decide(app, trx, plan.id, actor, [{ kind: 'window-opened', batch_id: opened.id, note }]);
   if (plan.direct === 'defer') {
     await updatePlan(trx, plan.id, { taken_recipients: 0 });
-    // Marks the change: when the queue sees it, it frees waiting mail.
+    // Marks the change: the queue notices it, and then delivers waiting mail.
     warmingChanges.note(trx);
   }
   if (allowance_recipients >= plan.target_daily_recipients) return;
@@ -235,8 +235,8 @@ async function moveWindow(app: App, trx: Db, planId: string): Promise<Moved> {
 }
 
 /**
- * Restarts a window that begins in the future because the clock was set back. Otherwise it would
- * last longer than a day.
+ * Restarts a window that begins in the future because the clock was set back. Otherwise the window
+ * would last longer than a day.
  */
 async function comeToPresent(
   trx: Db,

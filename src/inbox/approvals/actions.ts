@@ -258,7 +258,7 @@ export interface Execution {
   editedDigest: string | null;
 }
 
-/** Ends an approved action, in the transaction that approved it. */
+/** Ends an approved action as executed or failed, in the transaction of the approval. */
 export async function settleAction(
   trx: Db,
   row: queries.ActionRow,
@@ -330,8 +330,8 @@ export function rejectAction(
 }
 
 /**
- * Expires the open proposals of an installation when it is uninstalled, within that transaction.
- * `reason` becomes the failure of each proposal.
+ * Expires the open proposals of an installation, in the transaction that uninstalls it. `reason`
+ * becomes the failure of each proposal.
  */
 export async function expireProposalsOf(
   trx: Db,

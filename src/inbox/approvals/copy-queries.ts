@@ -1,5 +1,5 @@
-// SQL on the copies of mail in actions and proposals: finds them by message, thread or mailbox;
-// empties or deletes them. Rows only, no decisions.
+// SQL on the copies of mail in actions and proposals: finds actions by message, thread or mailbox,
+// and empties or deletes them. Rows only, no decisions.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import type { ActionRow } from './queries.ts';
 
@@ -8,7 +8,7 @@ interface CopyTables {
   mailbox_proposals: { action_id: string; content: string };
 }
 
-/** Returns whether the thread has an open proposal that was made by this time. */
+/** Tells whether the thread has an open proposal made at or before `madeBy`, ms since 1970. */
 export async function isProposedIn(trx: Db, threadId: string, madeBy: number): Promise<boolean> {
   const row = await tables<CopyTables>(trx)
     .selectFrom('mailbox_actions')

@@ -1,6 +1,6 @@
 // All SQL on `mailbox_hours`: counts of actions and events in a mailbox by hour, and over all time
-// (hour -1). The hour is that of the time in the id of an action or event. The transaction of the
-// action or event counts it.
+// (hour -1). The hour comes from the id of the action or event. The transaction that stores an
+// action or event also counts it.
 import { sql } from 'kysely';
 import { timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, tables } from '../../platform/store/db.ts';

@@ -5,7 +5,7 @@ import type { App } from '../../core/app.ts';
 import { notesOnHtml } from '../../mail/mime/html/notes.ts';
 import type { MailPicture } from './schema.ts';
 
-/** A mail as a draft or a proposal has it. */
+/** The fields of a draft or a proposal that the picture shows. */
 export type Pictured = Omit<MailPicture, 'notes'>;
 
 /** Returns the mail with notes on the HTML. @throws CapacityError if the parse worker is full. */

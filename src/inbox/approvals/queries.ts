@@ -65,8 +65,8 @@ export async function isProposed(db: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Moves an action from the state `from` to `change.state`. Returns false if it has left `from`: of
- * two concurrent callers only the first succeeds.
+ * Moves an action from the state `from` to `change.state`. Returns false if the action is in a
+ * different state: of two concurrent callers only the first succeeds.
  */
 export async function moveAction(
   db: Db,

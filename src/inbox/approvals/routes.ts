@@ -1,5 +1,5 @@
-// The HTTP operations on actions in mailboxes, except approval, which sends: src/inbox/replies has
-// it.
+// The HTTP operations on actions in mailboxes. The approval is in src/inbox/replies, because it
+// sends the mail.
 import { area } from '../../core/api/area.ts';
 import { fileOutput } from '../../core/api/file-schema.ts';
 import { mailboxPath } from '../../identity/mailboxes/schema.ts';

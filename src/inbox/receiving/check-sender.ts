@@ -92,8 +92,8 @@ function refusalFor(
 }
 
 /**
- * Returns the verdicts, or the refusal that DMARC requires. Skips the check for trusted networks of
- * the configuration, and for this daemon when it delivers our mail to itself. Then all verdicts are
+ * Returns the verdicts, or the refusal that DMARC requires. Does not check mail from the trusted
+ * networks of the configuration, or mail that this daemon delivers to itself: then the verdicts are
  * null.
  */
 export async function checkSender(

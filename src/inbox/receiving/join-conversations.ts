@@ -1,6 +1,6 @@
 // Assigns replies to conversations. A received mail joins the conversation of the message of ours
-// that it names in In-Reply-To or References. It joins before the 250. Our Message-ID contains the
-// id of the message, unless a relay replaced it.
+// that it names in In-Reply-To or References, before the mail is answered with 250. Our Message-ID
+// contains the id of the message, unless a relay replaced it.
 import type { App } from '../../core/app.ts';
 import { findConversationParts } from '../../outbound/messages/forget/conversation-queries.ts';
 import { furtherIdsIn, namedMessage } from '../../outbound/messages/own-message-id.ts';

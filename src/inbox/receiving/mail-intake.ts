@@ -1,6 +1,6 @@
-// Detects bursts of received mail. A burst is stored and answered first, and parsed after it
-// (projector.ts). Mails arrive singly, so they are counted over a time span. Sends are counted by
-// commit.
+// Detects bursts of received mail. Mails of a burst are stored and answered first, and parsed when
+// the burst is over (projector.ts). Mails arrive singly, so they are counted over a time span.
+// Sends are counted by commit.
 import type { App } from '../../core/app.ts';
 import type { Intake } from '../../outbound/queue/intake.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';

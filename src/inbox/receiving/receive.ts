@@ -23,7 +23,7 @@ import { receivedField } from './received-field.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 import type { Addressee } from './resolve.ts';
 
-/** Envelope of a mail, and how it arrived. */
+/** Envelope of a mail, with the client and the protocol. */
 export interface ReceivedEnvelope {
   /** Empty for the null return path. */
   mailFrom: string;
@@ -69,7 +69,7 @@ const storeMailOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
     const copies = mails.flatMap((mail) => mail.copies);
     const reports = mails.flatMap((mail) => mail.reports);
-    // Locks messages, so it precedes inserts (docs/making/store.md, "Order of locks").
+    // Runs before the inserts, because it locks messages (docs/making/store.md, "Order of locks").
     await leaveAll(
       app,
       trx,

@@ -102,7 +102,7 @@ function requireSomebody({ message }: Found, mail: Mail): void {
 const mailPath = (mailboxId: string) => `/v1/mailboxes/${mailboxId}/messages`;
 
 /**
- * Answers the author of a message, or with `all` every address named in it. @throws
+ * Answers the author of a message, or with `all` every address in the message. @throws
  * ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer; no
  * recipient left); the errors of `sendMail`.
  */

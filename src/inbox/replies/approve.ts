@@ -33,7 +33,7 @@ import type { ApproveAction } from './schema.ts';
 import { requireActive } from './send.ts';
 import { type Delayed, keepDelayed, requireRoomToUndo } from './undo/delayed.ts';
 
-/** Tells whether the same send may succeed later: the refusal is temporary. */
+/** Tells whether a refusal is temporary, so that the same send may succeed later. */
 function passes(error: ServiceError): boolean {
   if (error instanceof ForbiddenError) return error.reason === 'paused';
   return error.status !== 404 && error.status !== 422;

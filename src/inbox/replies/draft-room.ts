@@ -1,5 +1,5 @@
-// The limits of the drafts in a mailbox: their number and their bytes. Delayed mails count, as an
-// undo makes drafts of them.
+// Limits the number and the bytes of the drafts in a mailbox. Delayed mails count too, as an undo
+// makes drafts of them.
 import type { App } from '../../core/app.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';

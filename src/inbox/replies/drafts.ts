@@ -163,7 +163,7 @@ async function answerOf(app: App, caller: Caller, mailboxId: string, messageId: 
 }
 
 /**
- * Returns the audit entry of a change. It leaves out the changed fields: unsent text stays private.
+ * Returns the audit entry of a change, without the changed fields: unsent text stays private.
  */
 function changeOf(row: DraftRow, action: AuditAction) {
   return { subject: row.id, action, details: { mailboxId: row.mailbox_id } };

@@ -1,5 +1,5 @@
-// The approver's edits of a proposed mail. They make a new mail, which is frozen again; the
-// approver is responsible for it. From, Reply-To and threading stay as proposed.
+// The approver's edits of a proposed mail. The edited mail is a new mail, frozen again, for which
+// the approver is responsible. From, Reply-To and threading stay as proposed.
 import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';
 import { decodedAttachments } from '../../outbound/sending/content.ts';

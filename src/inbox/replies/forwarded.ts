@@ -1,5 +1,5 @@
-// Content of a forwarded mail: the new text above the original as it was shown, in text and HTML.
-// Pure.
+// Content of a forwarded mail, in text and HTML: the caller's text, then the header fields and the
+// content of the original. Pure.
 import { textAtOnce } from '../../outbound/messages/made-text.ts';
 
 /** The fields of the original that new recipients see. */

@@ -1,5 +1,5 @@
-// A mail on which a person decides. It is composed once, at the proposal or at the approver's edit,
-// and sent as these bytes, so no later change affects it. The approval repeats the checks
+// A mail on which a person decides. The mail is composed once, at the proposal or at the approver's
+// edit, and exactly these bytes are sent, whatever changes later. The approval repeats the checks
 // (approve.ts).
 import { hash } from 'node:crypto';
 import { beyondSenders } from '../../access/keys/constraints.ts';
@@ -43,7 +43,7 @@ function sha256(bytes: Buffer): string {
   return `sha256:${hash('sha256', bytes, 'hex')}`;
 }
 
-/** Removes repeated addresses over all lists; the first place of an address stays. */
+/** Removes repeated addresses over all lists. The first occurrence stays. */
 function distinct({ to, cc, bcc }: Addressed): Addressed {
   const taken = new Set<string>();
   const left = (list: readonly string[]) =>

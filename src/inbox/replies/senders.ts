@@ -8,7 +8,7 @@ import { ForbiddenError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Mail } from './mail.ts';
 
-/** Returns the address of a mailbox by which mail to `email` reaches it, or undefined. */
+/** Returns the row of the address to which mail for `email` is delivered; else undefined. */
 export function ownAddressOf(addresses: readonly MailboxAddressRow[], email: string) {
   const folded = foldAddress(email);
   const base = withoutSubaddress(folded);

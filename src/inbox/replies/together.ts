@@ -234,7 +234,7 @@ function delayedOf({ caller, mailboxId, mail }: Asking): Delayed {
   return { caller, mailboxId, mail, fileBytes };
 }
 
-/** Returns the error of a delayed mail if the mailbox has no room for its draft. */
+/** Returns the error of a delayed mail if the mailbox has no room for its draft; else null. */
 async function withoutRoom(app: App, trx: Db, asked: Asking): Promise<ServiceError | null> {
   if (asked.delaySeconds === 0) return null;
   try {

@@ -19,7 +19,7 @@ const at = area('saved-replies', {
   noun: savedReplyNoun,
 });
 
-/** The audit keeps the name and the lengths: it has no words of mails. */
+/** Functions of the five routes. The audit gets the lengths of the texts, never the words. */
 const { create, list, get, update, ...rest } = plainNoun({
   noun: savedReplyNoun,
   rows: savedReplies,

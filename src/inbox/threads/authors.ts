@@ -60,7 +60,7 @@ export function presentAuthors(row: AuthoredRow): { author: Author; editedBy: Au
 }
 
 /**
- * Restricts a key that may only propose to rows that it wrote and that no other author changed.
+ * Restricts a key that may only propose to rows that the key wrote and that nobody else changed.
  * @throws ForbiddenError
  */
 export function requireOwn(caller: Caller, row: AuthoredRow, noun: 'draft' | 'note'): void {

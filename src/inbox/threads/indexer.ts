@@ -27,7 +27,7 @@ import { insertDocuments, selectWaiting, takeWaiting } from './search-queries.ts
 
 /** Most messages in a transaction; at most 13 MB of their text are read. */
 const batch = 16;
-/** Most waiting messages that a search indexes before it runs. It does not wait for more. */
+/** Most waiting messages that a search indexes first. It may then miss the remaining messages. */
 const mostBeforeQuestion = 512;
 const besideBurstMs = 100;
 /** Time after which a waiting message is indexed even during a burst. */

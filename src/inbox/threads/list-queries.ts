@@ -225,8 +225,8 @@ export async function hitsAmong(
         ];
   const condition = allOf([
     amongOf(db, 'm.message_id', messageIds),
-    // The concatenation keeps the planner off the mailbox index: it must start from the thread of
-    // each message.
+    // The concatenation prevents the use of the mailbox index: the query must start from the thread
+    // of each message.
     sql`t.mailbox_id || '' = ${filter.mailboxId}`,
     ...within(filter, null, sql.ref('t.last_activity_at'), sql.ref('t.id')),
     ...rest(filter),

@@ -258,7 +258,7 @@ export async function newestOf(
     .executeTakeFirst();
 }
 
-/** A thread, and the number of messages before a message in it. */
+/** Position of a message: the id of the thread, and the number of earlier messages in it. */
 export interface Position {
   threadId: string;
   position: number;

@@ -1,4 +1,4 @@
-// SQL for the recent messages of threads, such as to learn whether a person wrote lately.
+// SQL for the recent messages of threads: the newest messages, and threads with many sends.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { ThreadMessageRow } from './queries.ts';

@@ -41,7 +41,7 @@ type Words = Pick<
   'to' | 'cc' | 'bcc' | 'subject' | 'text' | 'html' | 'inReplyToMessageId' | 'draft'
 >;
 
-/** A mail that leaves after a delay. */
+/** A mail to send after a delay. */
 export interface Delayed {
   caller: Caller;
   mailboxId: string;

@@ -163,7 +163,7 @@ export async function holdDrafts(
   return new Map(unchanged.map((row) => [row.id, row.state]));
 }
 
-/** Deletes the draft. Returns false if it changed since the read or is gone. */
+/** Deletes the draft. Returns false if the draft changed since the read or is gone. */
 export const endDraft = own.change(
   (db, draft: DraftRead) =>
     db.deleteFrom('drafts').where('id', '=', draft.id).where('updated_at', '=', draft.updatedAt),

@@ -128,7 +128,7 @@ function seekingOf(arrival: Arrival, further: FurtherIds): Seeking {
   return { arrival, seeker };
 }
 
-/** A mail with a known place. */
+/** A mail with the thread that it joins or begins. */
 interface Settled extends Seeking, FoundPlace {}
 
 /**

@@ -18,7 +18,7 @@ interface ReferenceTables {
   threads: { id: string; folder: Folder; last_activity_at: number };
 }
 
-/** A thread that bears an id shared by strangers. */
+/** A thread with a message that has an id shared by strangers. */
 export interface SharedReference {
   mailbox_id: string;
   message_id_hash: string;
@@ -35,7 +35,7 @@ export interface Reference {
   folder: Folder;
   /** First received message with this key as Message-ID; null if none has arrived. */
   bearer_id: string | null;
-  /** 1 if the thread bears an id shared by strangers. */
+  /** 1 if strangers share the id, and the thread has a message with it; else 0. */
   is_shared: number;
 }
 

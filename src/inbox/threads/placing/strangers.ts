@@ -101,7 +101,7 @@ export class Participants {
 /** References by which a message may join threads. */
 export interface Allowed {
   references: Reference[];
-  /** Threads that bear the Message-ID of this message, if strangers share it; else empty. */
+  /** Threads with the same Message-ID as this message, if strangers share it; else empty. */
   sharing: readonly string[];
 }
 
