@@ -217,7 +217,7 @@ export interface ShownRootKey {
   /** `missing`: this process does not have the key. */
   status: 'added' | 'rotating' | 'in-force' | 'verifies' | 'missing';
   addedAt: string;
-  /** Time at which the next key replaced it for new tokens; null if it is not replaced. */
+  /** Time from which a later key replaces this key for new tokens; null without a later key. */
   replacedAt: string | null;
 }
 

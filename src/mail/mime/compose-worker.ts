@@ -29,7 +29,7 @@ export interface ComposeReply {
 const known = new NumberedKeys();
 
 /**
- * Composes and signs a message. Waits for no event, so the next order comes after the whole batch.
+ * Composes and signs a message. Waits for no event: the next order is read after the whole batch.
  */
 async function make(request: NumberedRequest): Promise<SignedMessage | null> {
   try {

@@ -32,7 +32,7 @@ export const lines: ReadonlySet<string> = new Set([
   ...['fieldset', 'legend', 'details', 'summary', 'option', 'optgroup', 'dir', 'hgroup', 'search'],
 ]);
 
-/** Text for a horizontal rule. */
+/** Line written for `<hr>`. */
 const rule = '-'.repeat(40);
 /** Types of `<input>` that show their value. */
 const shownInputs = new Set(['', 'text', 'submit', 'reset', 'button', 'email', 'tel', 'url']);
@@ -44,7 +44,7 @@ export interface TextOptions {
   link?: (href: string, words: string) => string;
   /** Text before an item of an unordered list. */
   bullet?: string;
-  /** Drops the texts that stand for pictures. */
+  /** Drops the `alt` texts of pictures. */
   withoutPictures?: boolean;
   /** Longest text in characters; the rest is dropped. */
   most?: number;

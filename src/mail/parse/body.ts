@@ -40,7 +40,7 @@ const parserOptions = {
   maxChildNodes: parseLimits.parts,
 };
 
-/** A mail, split into the header and the body. */
+/** A mail, split into the parsed header and the bytes of the body. */
 export interface SplitMail {
   block: HeaderBlock;
   body: Buffer;

@@ -21,8 +21,8 @@ function lineOf(text: string, characters: number): string {
 }
 
 /**
- * Returns a line of the sender's own text, else of the quoted text; null for a mail without words.
- * A mail with only HTML has the text that the reply split made.
+ * Returns at most 200 characters of the sender's own text, else of the quoted text; null for a mail
+ * without words. For a mail with only HTML, the reply split made the text.
  */
 export function previewOf(mail: Pick<ParsedMail, 'newContent' | 'quotedContent' | 'text'>) {
   for (const source of [mail.newContent, mail.quotedContent, mail.text]) {

@@ -99,7 +99,7 @@ function reportAddresses(name: string, list: AddressList, faults: ParsingError[]
 
 /**
  * Returns the author: the first address of the first From. Several authors are legal, but the
- * projection has one.
+ * projection has a single author.
  */
 function readFrom(block: HeaderBlock, faults: ParsingError[]): HeaderAddress | null {
   const value = block.first('from');

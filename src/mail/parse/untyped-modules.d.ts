@@ -1,4 +1,4 @@
-// Types for packages that declare none, as far as src/mail/mime and src/mail/parse use them.
+// Types for modules that declare none, as far as they are used (src/inbox/receiving/spf.ts).
 
 declare module 'mailauth/lib/spf/syntax.js' {
   const syntax: {

@@ -112,7 +112,7 @@ function findAmongWords(text: string): { email: string; rest: string } | null {
 
 const kindsOfName = new Set<AddressToken['kind']>(['text', 'quoted', 'mark']);
 
-/** An entry of a list, as tokens. */
+/** An entry of an address list, as tokens. */
 class Entry {
   readonly tokens: AddressToken[] = [];
 
@@ -122,7 +122,7 @@ class Entry {
     );
   }
 
-  /** Tells whether the entry has only words, and may begin a name with a comma. */
+  /** Tells whether the entry has only words: it may be the first part of a name with a comma. */
   get isWords(): boolean {
     return this.tokens.every(
       ({ kind, text }) => kind === 'comment' || (kind !== 'angle' && !text.includes('@')),

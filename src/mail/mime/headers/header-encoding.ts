@@ -103,7 +103,7 @@ export function encodeExtraHeader(name: string, value: string): string | null {
 /** Angle brackets that contain a URI or an address. */
 const angleAddress = /<(?:[a-z][a-z0-9+.-]*:|[^\s<>@]+@)[^\s<>]+>/i;
 
-/** Reason for which `encodeExtraHeader` returns null. */
+/** Text of the error for a value for which `encodeExtraHeader` returns null. */
 export const unwritable =
   'is a structured field: write URIs percent-encoded, addresses and tokens in ASCII, other words as a ' +
   'name or a comment (RFC 2047 5), and no word above 997 characters';

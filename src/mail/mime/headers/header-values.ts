@@ -8,7 +8,7 @@ import { cleanLine } from './header-fields.ts';
 
 const maxDateCharacters = 100;
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** Zones of RFC 5322 4.3; an unknown zone counts as UTC, as that section requires. */
+/** Hours from UTC by zone (RFC 5322 4.3). An unknown zone counts as UTC, as the RFC requires. */
 const zoneHours: Partial<Record<string, number>> = {
   est: -5,
   edt: -4,

@@ -1,6 +1,6 @@
 // Structured header fields with characters beyond ASCII (RFC 2047 5): phrases and comments become
 // encoded words, URIs are percent-encoded (RFC 3986), domains become A-labels, all further text
-// stays. Returns null if encoding would break the value. Linear in the value; never throws.
+// stays. A value that encoding would break gives null. Linear in the value; never throws.
 import { domainToASCII } from 'node:url';
 import { parseAddress } from '../../../platform/net/address.ts';
 import { encodedWords, foldTokens, longestLine } from './encoded-words.ts';

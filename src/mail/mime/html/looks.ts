@@ -1,5 +1,5 @@
-// The looks of an element that decide whether a reader sees the words. They follow from the looks
-// of the parent, the attributes, the style and the matching rules. Pure.
+// Computes the looks of an element (size, colours, opacity, …), and from the looks whether a reader
+// sees the words. Looks follow from the parent, the attributes, the style and the matching rules.
 import {
   black,
   type Color,
@@ -73,7 +73,7 @@ const headings = new Map(
     },
   }),
 );
-/** Sizes of `<font size>` 1 to 7. */
+/** Pixels of `<font size>` 1 to 7. */
 const fontSizes = [10, 13, 16, 18, 24, 32, 48];
 const sizeWords = new Map(
   Object.entries({

@@ -34,7 +34,7 @@ export interface HtmlReader {
     hiding: Hiding | null,
     at: { start: number; end: number; element: ReadElement },
   ): void;
-  /** Called for a start tag. It may set a frame for the element, which inner elements inherit. */
+  /** Called for a start tag. May set `element.frame`, which inner elements inherit. */
   open?(name: string, attributes: Attributes, element: ReadElement): void;
   close?(name: string): void;
   /** True ends the reading early. */
@@ -42,7 +42,7 @@ export interface HtmlReader {
 }
 
 export interface ReadFacts {
-  /** Texts that style sheets add to the mail. */
+  /** Texts that style sheets add to the mail by the property `content`. */
   contents: readonly string[];
   /** True if the style sheets are too large to know which words are seen. */
   isTooLarge: boolean;

@@ -1,4 +1,4 @@
-// The style sheets of a mail: all rules, and the rules for an element. Bounded and pure.
+// Reads the style sheets of a mail, and finds the rules that apply to an element. Bounded.
 
 import {
   type Applies,

@@ -114,7 +114,7 @@ function marksBetween(from: Part | null, to: Part | null): string[] {
   return [...ends, ...begins];
 }
 
-/** Begins the part of an element. Returns the mark if all following text is quoted. */
+/** Sets the part of an element. Returns the mark `tail` if all text after it is quoted, else []. */
 function enter(element: ReadElement, isAnswer: boolean): readonly string[] {
   const outer = element.frame as Part | null;
   const depth = (outer?.depth ?? 0) + 1;
