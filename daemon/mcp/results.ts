@@ -83,7 +83,7 @@ export function isList(value: unknown): value is List {
   return typeof value === 'object' && value !== null && Array.isArray((value as List).items);
 }
 
-/** A place in a list: the page of the API, and the number of items already given from it. */
+/** Position in a list: the page of the API, and the number of items already returned from it. */
 export interface ListPlace {
   page: string | null;
   skip: number;

@@ -32,7 +32,7 @@ export interface Connection {
   caller(): Promise<Caller | null>;
   /** Calls a route with the key. @throws ServiceError, also once the key is invalid */
   ask: AskRoute;
-  /** Returns the ids, among these, of messages of the caller that hide text in their HTML. */
+  /** Returns the ids in `messageIds` of the caller's messages that hide text in HTML. */
   hiddenIn(messageIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Waits for a mail in a mailbox of the caller's organization; null if none comes in time. */
   awaitMail(wanted: AwaitedInMailbox): Promise<{ messageId: string; threadId: string } | null>;

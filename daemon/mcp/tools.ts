@@ -19,7 +19,7 @@ export interface Tool {
   route: Route;
   /** Parameter that selects the page of a list; null for a tool that returns no list. */
   pagesBy: 'cursor' | 'page' | null;
-  /** Names of the fields, by their place in the request. */
+  /** Names of the fields: in the path, the query, the headers and the body of the request. */
   fields: { path: string[]; query: string[]; headers: string[]; body: string[] | 'whole' | null };
 }
 

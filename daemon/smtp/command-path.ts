@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 /** The path of a MAIL command without brackets, and the parameters behind it. */
 export interface MailPath {
   path: string;
-  /** Whether the path stands in angle brackets. */
+  /** Whether the path is enclosed in angle brackets. */
   isBracketed: boolean;
   /** Empty, or begins with white space. */
   parameters: string;

@@ -142,7 +142,7 @@ export class Admission {
     return this.#draw(drawer, 0, count, leavesHalf);
   }
 
-  /** Gives back tokens that were drawn a moment ago and are not needed. */
+  /** Gives back drawn tokens that the caller did not need. */
   async giveBack(drawer: Drawer, count: number): Promise<void> {
     if (count > 0) await this.#draw(drawer, count, 0);
   }

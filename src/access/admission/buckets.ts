@@ -109,7 +109,7 @@ export function draw(
   return 0;
 }
 
-/** Gives back tokens drawn a moment ago. A bucket never holds more than `rate.burst`. */
+/** Gives back drawn tokens. A bucket never holds more than `rate.burst`. */
 export function giveBack(buckets: readonly Bucket[], tokens: number, nowMs: number): void {
   for (const bucket of buckets) {
     refill(bucket, nowMs);

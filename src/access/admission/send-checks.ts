@@ -28,7 +28,7 @@ export const quotaCheck = (allowances: Allowances): SendCheck<'accepting', Count
   prepare:
     () =>
     ({ organizationId, addresses, scheduledFor }) =>
-      // Scheduled mail counts on the day on which it leaves.
+      // Scheduled mail counts on the day of delivery, so it takes no quota now.
       scheduledFor === undefined ? allowances.take(organizationId, countEmails(addresses)) : null,
 });
 

@@ -98,9 +98,9 @@ export async function changeInstallationKey(
 }
 
 /**
- * Replaces a key; the old key ends at once. Scheduled mail of the old key leaves with the new key.
- * Call `keysChanged` after the commit. @throws ForbiddenError if the key can do more than the
- * caller.
+ * Replaces a key; the old key ends at once. Scheduled mail of the old key is sent with the rights
+ * of the new key. Call `keysChanged` after the commit.
+ * @throws ForbiddenError if the key can do more than the caller.
  */
 export async function replaceInstallationKey(
   app: App,

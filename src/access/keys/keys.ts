@@ -331,7 +331,7 @@ export async function revokeKey(app: App, caller: Caller, id: string): Promise<D
   await app.store.write(async (trx) => {
     const row = await getRow(trx, caller.organizationId, id);
     requireNoStronger(caller, row);
-    // The grace period of the replaced keys ends too: a revocation leaves no key of the line.
+    // The grace period of replaced keys ends too: a revocation leaves no key of the lineage active.
     const earlier =
       row.replaced_by === null ? await queries.findReplacedKeys(trx, row.lineage) : [];
     const details = { name: row.name, role: row.role_name };

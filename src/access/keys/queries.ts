@@ -77,7 +77,7 @@ export const findKeyOfInstallation = own.first((db, installationId: string) =>
 );
 
 /**
- * Returns the keys that now stand for the keys `ids`: each key itself, or the replacement by
+ * Returns the present successors of the keys `ids`: each key itself, or the replacement by
  * rotation. `made_id` is the id in `ids`. Leaves out keys without an active successor.
  */
 export const findHeirs = own.all((db, ids: readonly string[]) =>

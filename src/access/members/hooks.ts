@@ -46,7 +46,7 @@ declare module '../../core/app.ts' {
       person: PersonRow,
       organizationId: string,
     ) => Promise<void>;
-    /** Returns the persons with a passkey, among these ids. */
+    /** Returns the ids in `personIds` of persons with a passkey. */
     readonly personsWithPasskey: (db: Db, personIds: readonly string[]) => Promise<Set<string>>;
     /**
      * Ends the sessions of a member in the organization, before the member is disabled or deleted.

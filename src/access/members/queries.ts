@@ -35,7 +35,7 @@ export interface MemberRow {
   /** Member or key that invited; null for the operator. */
   invited_by: string | null;
   invitation_hash: string | null;
-  /** Encrypted token: the mail gets the link only when it leaves. Null without a mail. */
+  /** Encrypted token; the link is put into the mail only at delivery. Null without a mail. */
   invitation_token: string | null;
   invitation_message_id: string | null;
   expires_at: number | null;

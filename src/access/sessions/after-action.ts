@@ -19,7 +19,7 @@ export interface Toast {
   };
 }
 
-/** Values that nobody can see a second time. */
+/** Values that the console can show only for ten minutes, such as the plaintext of a key. */
 export interface Secret {
   title: string;
   fields: readonly { label: string; value: string }[];

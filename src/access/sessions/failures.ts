@@ -1,6 +1,6 @@
-// Failed sign-ins. A failure of a known person stands in the audit of each organization where the
-// person is active: an entry for each hour and way, with a count. A failure of a stranger writes no
-// audit, as a flood of failures would fill it: the log has a line a minute with counts.
+// Failed sign-ins. A failure of a known person is recorded in the audit of each organization where
+// the person is active: an entry for each hour and way, with a count. A failure of a stranger
+// writes no audit, as a flood of failures would fill it: the log has a line a minute with counts.
 import type { App } from '../../core/app.ts';
 import { countAgain } from '../../history/audit/audit.ts';
 import { byService, record } from '../../history/events/record.ts';

@@ -20,7 +20,10 @@ export interface KeptInput {
   /** Query of the page. */
   search: string;
   fields: Readonly<Record<string, string>>;
-  /** The purpose in words such as `make this key`; empty for a form of an ended session. */
+  /**
+   * Purpose of the proof as a phrase, such as `make this key`; empty for a form of an ended
+   * session.
+   */
   asks: string;
   /** Proofs that the action asks for. */
   strength: Strength;

@@ -52,8 +52,8 @@ export function invitationLimits(email: string): MailLimit[] {
 }
 
 /**
- * Counts a mail. Returns null, or the milliseconds until a full limit has room; then it counts
- * nothing. The rows of the limits stay locked until the transaction ends.
+ * Counts a mail and returns null. If a limit is full, counts nothing and returns the milliseconds
+ * until the next mail is allowed. The rows of the limits stay locked until the transaction ends.
  */
 export async function countMail(
   trx: Db,

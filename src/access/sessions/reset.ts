@@ -8,8 +8,8 @@ import { endAllOfPerson } from '../members/persons.ts';
 import { findPersonByEmail, lockPersons, selectPlaces, updatePerson } from '../members/queries.ts';
 
 /**
- * Ends the sessions, links, passkeys and the binding of a person, and lets a mailed link add one
- * passkey. @throws ResourceNotFoundError without such a person
+ * Ends the sessions, links, passkeys and the binding of a person. A mailed link may then add a
+ * single passkey. @throws ResourceNotFoundError without such a person
  */
 export async function resetPerson(app: App, address: string): Promise<{ email: string }> {
   const email = normalAddress(address) ?? address;

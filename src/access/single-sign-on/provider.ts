@@ -146,7 +146,9 @@ function documentOf(app: App, settings: ProviderSettings): Promise<ServerMetadat
   return document;
 }
 
-/** Returns why the provider signs nobody in now; null if the discovery document can be used. */
+/**
+ * Returns the reason why no sign-in works now, as text; null if the discovery document can be used.
+ */
 export async function providerDoubt(app: App, settings: ProviderSettings): Promise<string | null> {
   try {
     await discover(app, settings);

@@ -12,7 +12,7 @@ import type { AudienceSnapshot } from './schema.ts';
 
 /** Most contacts that a read compares with the queries of contact groups. */
 const mostExamined = 5_000;
-/** Share of `mostExamined` after an overdue read, and growth of the number after a read in time. */
+/** Factor for `mostExamined` after an overdue read; `growth` is the factor after a read in time. */
 const nextShare = 0.1;
 const growth = 1.5;
 /** Number of slow audiences with a read size in memory. */

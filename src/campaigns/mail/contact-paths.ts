@@ -52,7 +52,7 @@ export function contactPathsIn(compiled: CompiledTemplate): ContactPaths {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Returns the part of a contact that the paths name. Leaves out null values. */
+/** Returns the values of a contact that the paths name. Leaves out null values. */
 export function pickedFrom(contact: Values, paths: ContactPaths): Values {
   if (paths === null) return contact;
   const picked: Record<string, unknown> = {};

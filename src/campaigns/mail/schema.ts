@@ -24,7 +24,7 @@ const {
 
 const liquid = 'With Liquid, it is filled for each contact: `{{ contact.firstName }}`';
 
-/** Content written in place, or a published template. */
+/** Content of a campaign: subject and bodies in the request, or a published template. */
 export const campaignEmailInput = z
   .strictObject({
     subject: subject.meta({ description: liquid }),

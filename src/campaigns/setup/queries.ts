@@ -37,7 +37,7 @@ const own = ownTables<CampaignTables>();
 
 export const campaigns = own.rowsOf('campaigns', 'campaign');
 
-/** Returns the ids, among these, of campaigns of the organization. */
+/** Returns the ids in `ids` of campaigns of the organization. */
 export const findKnownCampaigns = own.all(
   (db, organizationId: string, ids: readonly string[]) =>
     db
@@ -109,7 +109,7 @@ export const newestCampaignNames = own.all((db, organizationId: string, limit: n
     .limit(limit),
 );
 
-/** Returns the names of the campaigns of an organization among these ids. */
+/** Returns ids and names of the campaigns of the organization with an id in `ids`. */
 export const findCampaignNames = own.all((db, organizationId: string, ids: readonly string[]) =>
   db
     .selectFrom('campaigns')

@@ -1,5 +1,5 @@
-// Reads the contacts of a page and prepares their messages, outside of any transaction: it takes
-// workers and time. The tokens of messages that go at once are drawn here too.
+// Reads the contacts of a page and prepares their messages, outside of any transaction: that takes
+// workers and time. Also draws the tokens of messages that are queued at once.
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
@@ -121,7 +121,7 @@ export function leavesOut({ retry_of, only_new }: RunState): boolean {
   return retry_of !== null || only_new === 1;
 }
 
-/** Returns the runs whose contacts this run leaves out. */
+/** Returns the ids of the further runs whose judged contacts are left out of this run. */
 export async function findOmitted(db: Db, run: RunState): Promise<string[]> {
   if (run.retry_of !== null) return findOtherRetries(db, run);
   return run.only_new === 1 ? findOtherRuns(db, run) : [];

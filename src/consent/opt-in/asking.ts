@@ -99,7 +99,9 @@ export function checkAskingAny(app: App, caller: Caller, groupId: string): Promi
   }, 'quiet');
 }
 
-/** Returns the addresses among these that unsubscribed from a group. Both are by `foldAddress`. */
+/**
+ * Returns the addresses in `folded` that unsubscribed from a group, in the form of `foldAddress`.
+ */
 export async function addressesLeft(
   trx: Db,
   { id, organization_id }: UnsubscribeGroupRow,
