@@ -1,5 +1,5 @@
 // `svc config example`. src/core/config/config.ts reads and checks the configuration,
-// src/core/config/show.ts shows it.
+// src/core/config/show.ts shows the configuration.
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output/output.ts';
 

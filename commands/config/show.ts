@@ -1,5 +1,5 @@
 // `svc config show`. src/core/config/config.ts reads and checks the configuration,
-// src/core/config/show.ts shows it.
+// src/core/config/show.ts shows the configuration.
 import { Flags } from '@oclif/core';
 import type { ConfigRow } from '../../src/core/config/show.ts';
 import { BaseCommand } from '../base/command.ts';

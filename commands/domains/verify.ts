@@ -114,7 +114,7 @@ function watched(check: () => Promise<Domain>, timeoutMs: number): Promise<Domai
   });
 }
 
-/** Checks the domain by the API operation; `force` is for the operator alone. */
+/** Checks the domain through the API; with `force`, verifies it in the local store. */
 async function verified(session: Session, id: string, force: boolean): Promise<Domain> {
   if (force) {
     const { verifyDomain } = await import('../../src/identity/domains/verification.ts');

@@ -1,4 +1,4 @@
-// `svc members erase`. docs/people.md says what stays.
+// `svc members erase`. docs/people.md lists the data that stays.
 import { Args } from '@oclif/core';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/input/ask.ts';

@@ -1,4 +1,4 @@
-// `svc members reset`. src/access/sessions/reset.ts has the new start of a person.
+// `svc members reset`. src/access/sessions/reset.ts ends the sessions and passkeys of a person.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output/output.ts';

@@ -16,7 +16,7 @@ function percent(rate: number): string {
   return `${Number((rate * 100).toFixed(2))}%`;
 }
 
-/** Shows every window of a plan before it is started. */
+/** Draws all windows of a plan that is not started yet. */
 export async function simulationView({ windows, completesAt }: Simulation): Promise<string> {
   const { table } = await import('../output/format.ts');
   const largest = windows.at(-1)?.allowanceRecipients ?? 1;

@@ -3,7 +3,7 @@ import { type IdKind, prefixOf } from '../../../src/platform/runtime/ids.ts';
 import { itemsOfPages, type Page } from '../items.ts';
 import { UsageError } from '../output/failure.ts';
 
-/** Ids that a search returns at most, as in the store (input/whole-id.ts). */
+/** Most ids that a search returns, as in the store (input/whole-id.ts). */
 const mostFound = 3;
 const mostPages = 20;
 

@@ -81,7 +81,7 @@ function drawParameters(parameters: readonly Parameter[], linkOf: SchemaLink): s
   return `<h4>Parameters</h4>${table(['Name', 'Type', ''], rows)}`;
 }
 
-/** Draws the answers, errors folded. */
+/** Draws the answers, with the errors in a folded part. */
 function drawAnswers(operation: Operation, { document, linkOf }: Drawing): string {
   const { responses } = document.components;
   const rows = Object.entries(operation.responses).map(([status, given]) => {

@@ -79,7 +79,7 @@ export function gitType(service: GitService, message: 'refs' | 'request' | 'resu
   return `application/x-${service}-${message === 'refs' ? 'advertisement' : message}`;
 }
 
-/** Every such path. A test compares the document with the paths of the server. */
+/** The mounted paths. A test compares the document with the paths of the server. */
 export const plainPaths: readonly PlainPath[] = [
   {
     method: 'GET',

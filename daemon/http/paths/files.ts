@@ -1,5 +1,5 @@
 // Answers with files written by strangers (`sendsFile` of src/core/api/route.ts). A browser saves
-// them under their name and never runs them. It may display images and plain text.
+// them under their name and never runs them. It may display images, PDF documents and plain text.
 import type { FastifyReply } from 'fastify';
 import type { FileAnswer } from '../../../src/core/api/route.ts';
 import { reserveAnswer } from '../answer-memory.ts';

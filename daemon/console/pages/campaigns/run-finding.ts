@@ -17,7 +17,7 @@ export interface Finding {
   more: string;
 }
 
-/** Most bounces that the finding groups by cause, domain and import. */
+/** Most bounces that the finding groups by cause and domain. */
 const mostSeen = 15;
 /** Fewest bounces for a finding. */
 const fewest = 3;
