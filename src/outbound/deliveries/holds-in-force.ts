@@ -23,7 +23,7 @@ export function scopeOf(scope: HoldScope): string {
 
 export type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
 
-/** The holds in force at a moment. */
+/** Finds the hold on a delivery among the holds that were in force when they were read. */
 export interface Holds {
   /** Returns the narrowest hold on a delivery, or null. Nothing holds mail of the service. */
   of(row: Holdable): HoldRow | null;

@@ -1,5 +1,5 @@
 // The threading fields in `email.headers` of a send, for a thread that began elsewhere: In-Reply-To
-// and References (RFC 5322 3.6.4). They are stored in separate columns, like those of a reply to
+// and References (RFC 5322 3.6.4). They are stored in separate columns, like the ids of a reply to
 // one of our messages, so that a mail never has them twice.
 import { isMessageId } from '../../mail/mime/headers/header-encoding.ts';
 import { messageIdOf } from './own-message-id.ts';

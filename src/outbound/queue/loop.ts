@@ -4,10 +4,11 @@
 //
 //   a step finds                           | next
 //   ---------------------------------------+---------------------------------------------------------
-//   no room, or outcomes without a store   | looks again a little later, or as places get free
-//   a burst of sends                       | gives way to it
-//   nothing ready, due, or with room       | sleeps until the next of these, a minute at most
-//   any of them                            | claims, launches; repeats until a claim moves nothing
+//   no free place, or outcomes that the    | looks again a little later, or as places get free
+//   store cannot write                     |
+//   a burst of sends                       | waits, so that the sends are accepted first
+//   no delivery that it may claim          | sleeps until the next due time, a minute at most
+//   deliveries to claim                    | claims, attempts; repeats until a claim moves nothing
 import type { App } from '../../core/app.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';

@@ -1,6 +1,6 @@
 // Adjusts the queue after the wall clock was set. After a jump forward more deliveries are due at
-// once; nothing else changes. After a jump back, entries would wait until the old time comes again.
-// They are moved to the present, so that each waits and is retried at most as long as intended.
+// once; nothing else changes. After a jump back, entries would wait until the clock reaches the old
+// time again. So their times move to the present, and no entry waits longer than intended.
 import type { App } from '../../core/app.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import {

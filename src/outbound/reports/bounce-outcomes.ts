@@ -28,7 +28,7 @@ export const unreadable: ReportEnd = { result: 'unreadable' };
 
 /**
  * Reads a bounce, and returns the function that applies it.
- * @throws CapacityError if the parse worker has no room now.
+ * @throws CapacityError if the parse worker is full.
  */
 export async function readBounceOutcomes(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };

@@ -30,7 +30,7 @@ const doubts: Readonly<Record<Doubt, string>> = {
 
 /**
  * Reads a complaint, and returns the function that applies it.
- * @throws CapacityError if the parse worker has no room now.
+ * @throws CapacityError if the parse worker is full.
  */
 export async function readComplaintOutcome(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };

@@ -91,7 +91,7 @@ async function readReport(app: App, taken: TakenReport): Promise<void> {
   } catch (error) {
     const { id, tries } = taken;
     app.log.error({ err: error, reportId: id, tries }, 'a report could not be read');
-    // Keeps the report after a try without room in the worker, even after the last try.
+    // A full parse worker never deletes the report, even at the last try.
     if (tries < mostTries || error instanceof CapacityError) return;
     await app.store.write((trx) => deleteReport(trx, id));
   }

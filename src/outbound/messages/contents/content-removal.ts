@@ -62,7 +62,7 @@ async function removeParts(
   await app.hooks.threads.forgetText(app, trx, id);
 }
 
-/** Tells whether a message still has content. */
+/** Tells whether a message still has content. Kept link targets are no content. */
 export function hasContent({
   content_id: contentId,
   raw_blob_id: blobId,

@@ -133,7 +133,7 @@ const underWayOf = perApp((_app: App) => new Map<string, Promise<Found>>());
 
 /**
  * Parses the raw mail of a message in the worker: `raw`, or the bytes in the store. Keeps nothing.
- * @throws CapacityError when the parser has no room, or the store cannot be read
+ * @throws CapacityError if the parse worker is full, or the store cannot be read
  */
 export function parseMessage(app: App, message: MessageRow, raw?: Buffer): Promise<Found> {
   const underWay = underWayOf(app);

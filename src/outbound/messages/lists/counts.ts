@@ -76,7 +76,7 @@ function daysOf(messages: readonly Counted[]): DayCountRow[] {
   });
 }
 
-/** Adds stored messages to the counts (`by` 1), or subtracts deleted ones (-1). */
+/** Adds stored messages to the counts (`by` 1), or subtracts deleted messages (-1). */
 export function recordMessages(trx: Db, messages: readonly Counted[], by: 1 | -1): void {
   for (const row of daysOf(messages)) addToDay(trx, row, by * row.count);
   for (const { first, count } of runsOf(messages, slotMs)) {

@@ -51,7 +51,7 @@ export function captured(app: App, { by }: CaptureRoute): Ending {
   return { outcome, sentIsDelivered: true, aftermath: null, routeKind: 'capture' };
 }
 
-/** Returns the outcome of mail of the service whose link does not work any more. */
+/** Returns the outcome for mail of the service with a link that has ended. */
 export function linkEnded(app: App): Outcome {
   const words = 'its link ended before the mail could leave, so it was not sent';
   return {
@@ -80,7 +80,7 @@ export function ourFault(app: App, routeKind: string): Ending {
   return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
 }
 
-/** Returns the outcome that a simulator address stands for, or the `wanted` outcome. */
+/** Returns the ending that a simulator address requests, or the `wanted` ending. */
 export function simulate(
   app: App,
   delivery: DeliveryRow,

@@ -81,8 +81,8 @@ export interface LaneChoice {
   /** Whether lanes depend on the address of From, and not only on the domain. */
   needsAddress?: boolean;
   /**
-   * The lane that all mail uses, if there is a single lane. Then a claim takes no more than the
-   * free room, and postpones nothing.
+   * The lane that all mail uses, if there is a single lane. A claim then takes at most as many
+   * deliveries as the lane has free places, and postpones nothing.
    */
   soleLane: { quickRoom(): number } | null;
 }
@@ -201,7 +201,7 @@ async function endSome(
   ];
 }
 
-/** Lanes and shares with waiting deliveries and free room when the claim began. */
+/** Lanes and shares with waiting deliveries and free places when the claim began. */
 interface Roomy {
   lanes: ReturnType<Lanes['withRoom']>;
   shares: ReturnType<Shares['withRoom']>;

@@ -103,7 +103,7 @@ export function heldBy(hold: HoldRow, id: string, now: number): Postponement {
 
 /** Paused organizations and held sending domains, as read in a transaction. */
 export interface Pauses {
-  /** Returns the postponement of a paused delivery, or null if it may go. */
+  /** Returns the postponement of a paused delivery, or null without a pause. */
   on(row: Pausable, now: number): Postponement | null;
 }
 
@@ -165,7 +165,7 @@ export async function readRunStops(trx: Db, rows: readonly OfRun[]): Promise<Run
  * then the limits of the provider (lane) and of the organization (share).
  */
 export interface Stops {
-  /** Returns the postponement of a stopped delivery, or null if it may go. */
+  /** Returns the postponement of a stopped delivery, or null without a stop. */
   on(row: Holdable & Pausable & OfRun, now: number): Postponement | null;
   isCancelled: RunStops['isCancelled'];
 }

@@ -83,9 +83,9 @@ function targetOf({ organizationId, domain, id }: HoldTarget): HoldScope {
 }
 
 /**
- * Holds matching mail. Waiting deliveries are set aside now, later and scheduled deliveries when
- * their turn comes; a running attempt ends as usual. Returns an existing hold of the same target
- * unchanged.
+ * Holds matching mail. Waiting deliveries are held now. Later and scheduled deliveries are held
+ * when their turn comes. A running attempt ends as usual. Returns an existing hold of the same
+ * target unchanged.
  * @throws ResourceNotFoundError for an unknown id; ConflictError if all targeted deliveries have
  * ended, or if there are too many holds.
  */

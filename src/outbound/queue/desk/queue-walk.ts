@@ -69,7 +69,7 @@ export async function changeQueue(
 }
 
 /**
- * Makes waiting entries ready, at fair turns, and returns those that are ready now. Leaves out
+ * Makes waiting entries ready, at fair turns, and returns the entries that became ready. Leaves out
  * entries claimed or ended since they were read, and scheduled entries: their checks run again
  * first (src/outbound/queue/schedule/scheduled.ts). For `changeQueue`, or for a few entries in a
  * single transaction.

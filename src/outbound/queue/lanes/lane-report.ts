@@ -60,7 +60,7 @@ export interface LaneView {
   window: number;
   /** Recipients a minute; null without a limit. */
   perMinute: number | null;
-  /** Queued deliveries that wait for room in this lane. */
+  /** Number of queued deliveries that wait for a free place in this lane. */
   waiting: number;
   takenPerSecond: number;
   /** Messages accepted per second in the last 20 seconds, oldest second first. */

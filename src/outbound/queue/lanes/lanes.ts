@@ -36,7 +36,9 @@ const busyMs = 100;
 /** Time since the last use within which a lane is reported: its pace is shown for 20 s. */
 const quietAfterMs = 25_000;
 
-/** Whether a delivery may be attempted now; if not, until when it waits, and the reason. */
+/**
+ * Decision on a delivery: attempt it now, or wait until a time (ms since 1970), with the reason.
+ */
 export type Admission = { goes: true } | { goes: false; until: number; waitReason: WaitReason };
 
 /** A lane in the form that `svc queue top` shows. */
@@ -84,7 +86,7 @@ export class Lanes {
   }
 
   /**
-   * Applies replaced rules of providers to all lanes. A domain whose provider changed moves to the
+   * Applies replaced rules of providers to all lanes. A domain with a changed provider moves to the
    * new lane with the next mail.
    */
   changeRules(): void {
@@ -125,9 +127,9 @@ export class Lanes {
   }
 
   /**
-   * Tells whether a delivery may be attempted now. If so, the caller must call `begun`. If not,
-   * reserves a time for it in the lane. Each organization has separate reservations, so that
-   * organizations take turns.
+   * Decides whether a delivery may be attempted now. If so, the caller must call `begun`. If not,
+   * reserves a time in the lane. Each organization has separate reservations, so that organizations
+   * take turns.
    */
   admit(name: string, organizationId: string): Admission {
     const lane = this.#lane(name);

@@ -59,7 +59,7 @@ export class Shares {
   }
 
   /**
-   * Tells whether a delivery may be attempted now. If so, the caller must call `begun`; if not,
+   * Decides whether a delivery may be attempted now. If so, the caller must call `begun`; if not,
    * the delivery waits in `stopOfShare`.
    */
   admit(organizationId: string, senderDomain: string): Admission {

@@ -1,7 +1,7 @@
 // Scheduled messages when their time comes (specification 8.1, 8.2): each message draws a token
 // from the bucket of the organization, and a unit for each email from the quota of that day.
-// Refused messages wait. Delayed mail of a mailbox drew both when it was accepted: it is asked as
-// any other, but needs no token and no room.
+// Refused messages wait. Delayed mail of a mailbox drew both when it was accepted: it passes
+// the same checks, but needs no token and no quota.
 //
 // | state     | event                                        | next                                     |
 // |-----------|----------------------------------------------|------------------------------------------|

@@ -1,7 +1,7 @@
 // Reads a mail submitted as MIME (SMTP submission, sendmail) as far as a send needs: the sender,
-// the options in our header fields, and the values for the row. The mail itself stays unchanged,
-// except that Bcc, Return-Path and our fields are removed. The usual checks decide whether it may
-// be sent (accept.ts).
+// the options in our header fields, and the values for the row. The body stays unchanged. Bcc,
+// Return-Path and our fields are removed from the header, and UTF-8 that the header may not contain
+// is encoded. The usual checks decide whether it may be sent (accept.ts).
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ClaimedOrigin } from '../../../access/keys/constraints.ts';
 import { parseWith } from '../../../core/api/validate.ts';

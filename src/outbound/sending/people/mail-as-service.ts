@@ -53,7 +53,7 @@ export function refusalOfMail({ check, error }: Refused): ServiceError {
   return ValidationError.of('console.signIn.from', error.message);
 }
 
-/** Returns why the sender of the service may not send to servers elsewhere; null if it may. */
+/** Returns the reason why the sender of the service may not send to remote servers, or null. */
 export async function refusedSenderOfService(app: App, db: Db): Promise<string | null> {
   const { from } = app.config.console.signIn;
   const wanted = from === null ? undefined : { email: from };

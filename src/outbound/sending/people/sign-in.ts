@@ -71,7 +71,7 @@ class Waiting {
   }
 
   async #go(): Promise<void> {
-    // The answer to the visitor goes out first.
+    // Lets the daemon send the answer to the visitor first.
     await new Promise((resolve) => setImmediate(resolve));
     for (let next = this.#requests.shift(); next; next = this.#requests.shift()) {
       try {
