@@ -41,8 +41,8 @@ async function makeKey(app: App): Promise<ReceiptKeyRow> {
 }
 
 /**
- * Returns the key that signs now. Two processes that begin together may each make a key: both keys
- * verify.
+ * Returns the key that signs now, and makes the first. Two processes that begin together may each
+ * make a key: both keys verify.
  */
 export async function findSigner(app: App): Promise<Signer> {
   const kept = signers(app);

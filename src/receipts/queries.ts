@@ -56,7 +56,7 @@ export const selectTrees = own.all((db, since: number, after: string, limit: num
     .limit(limit),
 );
 
-/** Inserts a first tree; returns 0 if another process was earlier. */
+/** Inserts the first tree of an organization; returns 0 if a different process was faster. */
 export const insertTree = own.change((db, row: TreeRow) =>
   db
     .insertInto('event_trees')
@@ -72,7 +72,7 @@ export const insertTree = own.change((db, row: TreeRow) =>
     .onConflict((conflict) => conflict.column('organization_id').doNothing()),
 );
 
-/** Replaces a tree of this size; returns 0 if another process was earlier. */
+/** Replaces a tree if it still has this size; returns 0 if a different process was faster. */
 export const replaceTree = own.change((db, row: TreeRow, size: number) =>
   db
     .updateTable('event_trees')

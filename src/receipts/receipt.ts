@@ -60,7 +60,8 @@ async function sealedLog(app: App, organizationId: string, id: string) {
     const tree = await sealLog(app, organizationId);
     if (!tree) throw new ResourceNotFoundError('message', id);
     const deliveries = await findDeliveries(db, [id]);
-    // Otherwise an event was recorded meanwhile, and seal or attempts are newer than the rows.
+    // With a different count, an event was recorded meanwhile: seal or attempts are newer than the
+    // rows.
     if ((await countNow()) === count) return { rows, count, tree, deliveries };
   }
   throw new ConflictError('message', 'Events of the message come too fast: ask again');

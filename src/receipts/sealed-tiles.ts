@@ -1,5 +1,6 @@
-// Hashes of a sealed tree, read in the order of event ids beside the log. Only tiles with the
-// present id in their range are in memory: usually a single tile, or a few if a clock was set back.
+// Hashes of a sealed tree, read in the order of event ids together with the log. Only tiles with
+// the current id in their range are in memory: usually a single tile, or a few if a clock was set
+// back.
 import type { App } from '../core/app.ts';
 import type { Hash } from '../history/events/leaf.ts';
 import { findTile, selectTileRanges, type TileRange } from './queries.ts';

@@ -92,7 +92,9 @@ export function rootOfPath(
   return last === 0 ? root : null;
 }
 
-/** Place of a tile in the Merkle tree: level 0 has the leaves, level 1 the roots of full tiles. */
+/**
+ * Position of a tile in the Merkle tree: level 0 has the leaves, level 1 the roots of full tiles.
+ */
 export interface TilePlace {
   level: number;
   number: number;
@@ -109,7 +111,7 @@ function countOn(level: number, size: number): number {
 }
 
 /**
- * Returns the places of the last, unfinished tiles of a tree: a tile of each level that has hashes.
+ * Returns the positions of the last, unfinished tiles of a tree: a tile of each level with hashes.
  */
 export function edgeOf(size: number): TilePlace[] {
   const places: TilePlace[] = [];
@@ -119,7 +121,7 @@ export function edgeOf(size: number): TilePlace[] {
   return places;
 }
 
-/** Returns the places of the tiles that prove a leaf. */
+/** Returns the positions of the tiles that prove a leaf. */
 export function tilesOfProof(index: number, size: number): TilePlace[] {
   return edgeOf(size).flatMap((edge) => {
     const number = Math.floor(index / tileSize ** (edge.level + 1));

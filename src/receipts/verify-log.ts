@@ -97,7 +97,7 @@ async function judgeOther(
   isUnsealed: (id: string) => Promise<boolean>,
 ): Promise<'unsealed' | 'other'> {
   if (await isUnsealed(row.id)) return 'unsealed';
-  // Asked after the list: a seal moves an event from the list to the tree.
+  // Reads the tree after the list, because a seal moves an event from the list to the tree.
   if ((await findPlace(app, state.organizationId, row)) !== null) return 'unsealed';
   if (isErased(row)) state.erased += 1;
   else if (state.changed.length < mostChanged) state.changed.push(changedOf(row));

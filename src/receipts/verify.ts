@@ -207,7 +207,7 @@ function attemptProblems({ attempts, events }: AnyReceipt): ReceiptProblem[] {
   });
 }
 
-/** Returns the only value of a list of equal values; null for none or several. */
+/** Returns the value if all values are equal; null for different values or an empty list. */
 export function commonOf(values: readonly string[]): string | null {
   const [first = null, ...others] = new Set(values);
   return others.length === 0 ? first : null;

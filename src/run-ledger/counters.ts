@@ -76,7 +76,7 @@ export interface RecentDeferrals {
   attempted: number;
   /** Attempts that a provider deferred for policy or rate. */
   deferred: number;
-  /** The last reply of such a deferral. */
+  /** Last reply of a provider with a deferral; null without a deferral. */
   reply: string | null;
 }
 

@@ -44,7 +44,7 @@ export interface RunRow {
   /** JSON of the audience. */
   audience_snapshot: string | null;
   policy_snapshot: string | null;
-  /** JSON of the parts that the messages share. */
+  /** JSON of the data that all messages of the run share. */
   shared: string | null;
   content_snapshot: string | null;
 }

@@ -57,8 +57,8 @@ export const selectDueRuns = own.all((db, { worker, now }: Moment, limit: number
 );
 
 /**
- * Returns the next time at which a run falls due, or the lease of a due run ends; undefined for
- * none.
+ * Returns the next time at which a run falls due, or the lease of a due run ends; undefined if no
+ * run has such a time.
  */
 export async function findNextDueRun(db: Db, now: number): Promise<number | undefined> {
   const dueAt = await on(db)
@@ -180,7 +180,7 @@ export const findOtherRuns = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
-/** Returns the ids of other runs that repeat the same original run. */
+/** Returns the ids of the further runs that repeat the same original run. */
 export const findOtherRetries = own.all(
   (db, run: Pick<RunRow, 'id' | 'organization_id' | 'campaign_id' | 'retry_of'>) =>
     db

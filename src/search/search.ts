@@ -131,7 +131,7 @@ async function addressOf(
 }
 
 /**
- * Finds up to six of each noun, and answers for the address in the question.
+ * Finds up to six resources of each noun, and explains the mail to the address in the question.
  * @throws ValidationError on `q` if the store is too slow
  */
 export async function search(app: App, caller: Caller, q: string): Promise<Found> {

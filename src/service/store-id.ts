@@ -13,7 +13,7 @@ export interface RunningDaemon {
   /** Boot id and start time of the process, from /proc; null where /proc is missing. */
   startedAs: string | null;
   url: string;
-  /** Place of the store, without a password. */
+  /** Location of the store, without a password. */
   store: string;
   storeId: string | null;
 }

@@ -9,7 +9,7 @@ export interface EndpointRow {
   events: string;
   /** JSON: the channels. */
   channels: string;
-  /** JSON, encrypted; null for none. */
+  /** Custom headers as encrypted JSON; null without headers. */
   headers: string | null;
   /**
    * `suspended`: the installation is disabled. Nothing is queued, and waiting deliveries are kept.
@@ -87,7 +87,7 @@ export interface BodyRow {
   created_at: number;
 }
 
-/** Deliveries of an endpoint made in a quarter hour, by status. */
+/** Numbers of deliveries by status, of an endpoint, made in a quarter hour. */
 export interface CounterRow extends Record<DeliveryStatus, number> {
   endpoint_id: string;
   quarter: number;

@@ -1,4 +1,4 @@
-// Caches over lru-cache with a high limit that usually hold few entries.
+// Caches over lru-cache for a high limit that is seldom reached.
 import { LRUCache } from 'lru-cache';
 
 /**

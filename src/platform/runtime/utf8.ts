@@ -1,5 +1,5 @@
-// Decodes bytes of files, standard input and requests as text. Bytes that are not UTF-8 are
-// refused; otherwise U+FFFD would be stored and sent in their place unnoticed.
+// Decodes bytes of files, standard input and requests as text. Refuses bytes that are not UTF-8,
+// because U+FFFD would otherwise replace them unnoticed.
 import { isUtf8 } from 'node:buffer';
 
 const mark = '\uFEFF';

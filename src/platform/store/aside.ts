@@ -9,7 +9,7 @@
 //          | organization holds the fewest             |
 // waits    | 5 s                                       | refused (503)
 // runs     | done                                      | answered
-// runs     | 500 ms                                    | OverdueError; its place is free at its end
+// runs     | 500 ms                                    | OverdueError; the place is free once it ends
 import { CapacityError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { FairShare } from '../runtime/fairness/fair-share.ts';
@@ -70,8 +70,8 @@ export class AsideReads {
 
   /**
    * Runs `read` for an organization.
-   * @throws OverdueError at the deadline; CapacityError after 5 s without a place, or if too many
-   * reads wait.
+   * @throws OverdueError at the deadline; CapacityError after 5 s without a free connection, or if
+   * too many reads wait.
    */
   async run<T>(holder: string, read: (db: Db) => Promise<T>): Promise<T> {
     await this.#enter(holder);
@@ -95,7 +95,7 @@ export class AsideReads {
       throw error;
     } finally {
       cancel();
-      // An overdue read occupies the place until it ends.
+      // An overdue read occupies the connection until it ends.
       const finished = this.#finish(holder, place, isOverdue);
       this.#underWay.add(finished);
       void finished.then(() => this.#underWay.delete(finished));
@@ -139,8 +139,8 @@ export class AsideReads {
 
   #leave(holder: string): void {
     this.#share.letGo(holder);
-    // The organization with the fewest places comes first, so that no backlog delays a different
-    // organization.
+    // The organization with the fewest running reads comes first, so that no backlog delays a
+    // different organization.
     const held = (one: Waiting) => this.#share.heldBy(one.holder);
     this.#waiting
       .filter((one) => this.#share.mayHold(one.holder))

@@ -43,8 +43,7 @@ export interface Store {
   /**
    * Runs a read, such as a search, with a cost that grows with the store. It sees only committed
    * data and does not block the event loop.
-   * @throws OverdueError (aside.ts) after 500 ms; CapacityError if the read gets no place
-   * (aside.ts).
+   * @throws OverdueError (aside.ts) after 500 ms; CapacityError if too many such reads run.
    */
   aside<T>(organizationId: string, read: (db: Db) => Promise<T>): Promise<T>;
   /** Empties the log of SQLite, which keeps earlier versions of rows until it is overwritten. */
@@ -54,7 +53,7 @@ export interface Store {
    * Returns the function that ends this.
    */
   onChange(listener: () => void): () => void;
-  /** Tells whether a write can be made now; for /readyz. */
+  /** Tests with a write whether the store can be written; for /readyz. */
   isWritable(): Promise<boolean>;
   close(): Promise<void>;
 }

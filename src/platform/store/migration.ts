@@ -12,8 +12,8 @@ export interface EngineWords {
   /** Type of binary data. */
   bytes: string;
   /**
-   * Suffix for the type of a text column. It makes the column compare bytes, as SQLite does, so
-   * that a prefix is a range of values.
+   * Suffix for the type of a text column. On PostgreSQL the column then compares bytes, as on
+   * SQLite, so that a prefix is a range of values.
    */
   bytewise: string;
 }

@@ -34,7 +34,7 @@ import { companions, removeWithCompanions } from './sqlite/database-files.ts';
 import { lockFile } from './sqlite/file-lock.ts';
 import { openSqlite } from './sqlite/sqlite.ts';
 
-/** Place of the store: a file, or a server. */
+/** Location of the store: a file, or a server. */
 type StoreLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
 
 /** Parses `database.url`. A relative path of a SQLite file is relative to `dataDir`. */

@@ -20,7 +20,7 @@ const connections = new WeakMap<Db, number>();
 let count = 0;
 
 /**
- * Returns the shard to which the transaction adds, by its connection. Two connections may share a
+ * Returns the shard that this transaction changes, by its connection. Two connections may share a
  * shard.
  */
 export function shardOf(trx: Db): number {

@@ -68,7 +68,10 @@ function foldLog(file: string): void {
   }
 }
 
-/** Moves the restored copy to `file`, at which there is a whole store at every moment. */
+/**
+ * Moves the restored copy to `file`, and keeps the old store as `keptAs`. A crash leaves a whole
+ * store at `file`.
+ */
 function replaceStore(file: string, copy: string, keptAs: string): void {
   for (const suffix of companions) {
     if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${keptAs}${suffix}`);
@@ -106,7 +109,7 @@ export interface RestoreTarget {
   secretFile: string | null;
   clock: Clock;
   random: Random;
-  /** Changes of the restored store before it is used. */
+  /** Changes to make in the restored store before it is used. */
   changes: readonly RestoredChange[];
   /** Reads rows of the backup for the report. */
   list?: RestoredChange;

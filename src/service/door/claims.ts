@@ -20,7 +20,7 @@
 //   answered         | the made contact or message is deleted | repeats get a 409
 //   answered         | two days (`sweepIdempotencyKeys`)      | (none)
 //
-// A request that outlived its lease writes nothing more: its mark finds another holder.
+// A request that outlived the lease stores nothing more: its transactions fail at the mark.
 import { claimKeyOf } from '../../access/keys/constraints.ts';
 import type { Caller, Doorway } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -41,7 +41,9 @@ import { joinEachWrite, withoutJoining } from '../../platform/store/changes/each
 import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import { fromJson, type Store } from '../../platform/store/db.ts';
 
-/** Time after which another request may take the key of a crashed daemon. */
+/**
+ * Lease of a request: after this time, a different request may take the key of a crashed daemon.
+ */
 export const leaseMs = 60_000;
 /** Longest wait for an equal request in progress. */
 export const patienceMs = 10_000;

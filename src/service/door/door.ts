@@ -39,7 +39,7 @@ export interface Input {
   signal?: AbortSignal;
   /** Whether the texts of the body are known to have no forbidden characters. */
   hasPlainBody?: boolean;
-  /** Runs a changing operation in place of the door, after the check of the fields. */
+  /** Runs a changing operation, after the check of the fields; for idempotency keys (claims.ts). */
   around?: Around | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface Checked {
 
 export type Around = <Answer>(run: () => Promise<Answer>, checked: Checked) => Promise<Answer>;
 
-/** Part of a route that the checks before the fields need. */
+/** Fields of a route that the checks before the fields of a request need. */
 export type Entrance = Pick<Doorway, 'permission' | 'method' | 'path' | 'mailboxOf'>;
 
 /** Origin of a request: the remote address of the connection, and the `{id}` in the path. */
@@ -133,7 +133,7 @@ export async function answer<Answer>(
   return around(answering, { params: path, query: parsed.query, body: parsed.body });
 }
 
-/** Tells whether a body or a query asks for the answer of a dry run. */
+/** Tells whether a body or a query asks for a dry run. */
 export function isDryRun(part: unknown): boolean {
   return (part as { dryRun?: boolean } | undefined)?.dryRun === true;
 }

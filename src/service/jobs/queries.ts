@@ -107,7 +107,7 @@ export const endJob = own.run((db, { name, holder, ranAt, nextAt, error }: JobEn
     .where('holder', '=', holder),
 );
 
-/** Gives a claimed tick back, to be run later. */
+/** Releases a claimed tick without a run, so that it stays due. */
 export const giveBackJob = own.run((db, { name, holder }: Pick<JobClaim, 'name' | 'holder'>) =>
   db
     .updateTable('scheduled_jobs')

@@ -10,8 +10,8 @@
 //   running  | the lease ends without a renewal          | as waiting: any daemon may claim it
 //   waiting  | `next_at` is more than a period ahead     | as if it had come: a clock that ran ahead set it
 //
-// A daemon that was stopped for longer than the lease may run beside the next holder: all jobs bear
-// that. Ticks that were missed are a single tick, which runs late.
+// A daemon that was suspended for longer than the lease may run a job beside the next holder: all
+// jobs tolerate that. Missed ticks count as a single tick, which runs late.
 import type { App } from '../../core/app.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';

@@ -1,6 +1,6 @@
-// Brings waits to the present after a clock ran ahead and was set back. Affected are times in the
-// store that the service itself sets: a time becomes the present if it is further ahead than the
-// longest wait that a right clock sets. Deliveries (src/outbound/queue/present.ts), runs
+// Makes waiting work due after a clock ran ahead and was set back. This changes times in the store
+// that the service itself sets: a time becomes the present if it is further ahead than the longest
+// wait that a right clock sets. Deliveries (src/outbound/queue/present.ts), runs
 // (src/campaigns/walk/loop.ts), windows of warming and jobs have separate rules. Times that a
 // person chose stay.
 

@@ -29,7 +29,7 @@ export interface EndpointWork {
 }
 
 /**
- * Returns endpoints by id after `after`, at most `limit`. Takes three index reads for each
+ * Returns up to `limit` endpoints with an id after `after`, by id. Needs three index reads for each
  * endpoint, however many deliveries wait.
  */
 export const endpointsWithWork = own.all((db, after: string, limit: number) => {
@@ -170,7 +170,7 @@ function cancelWhere(trx: Db, now: number) {
 /** Makes deliveries due now that are dated after `latest`, because a clock ran ahead. */
 export const bringDeliveriesToPresent = own.toPresent('webhook_deliveries', 'due_at');
 
-/** Extends the leases of these deliveries, as far as the worker still holds them. */
+/** Extends the leases of these deliveries that the worker still holds. */
 export async function renewDeliveries(
   trx: Db,
   worker: string,

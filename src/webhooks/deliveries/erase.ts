@@ -1,5 +1,5 @@
 // Erases the data of a resource event that webhooks store: the body and the receivers' responses.
-// Bodies of a message's events are replaced when it is deleted (body.ts); their responses are not.
+// The deletion of a message replaces the bodies (body.ts), but keeps the responses.
 
 import type { Db } from '../../platform/store/db.ts';
 import { eventBody, mostBodyBytes } from '../posting/body.ts';

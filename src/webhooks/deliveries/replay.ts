@@ -72,8 +72,8 @@ function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
 }
 
 /**
- * Collects the distinct events to replay, up to `most`, and whether they are complete. An event
- * with several deliveries, such as from earlier replays, is collected once.
+ * Collects up to `most` distinct events to replay. `isComplete` is false if more events match. An
+ * event with several deliveries, such as from earlier replays, is collected once.
  */
 async function collect(
   read: Read,

@@ -1,6 +1,6 @@
 // Statistics of deliveries (specification 2.14) by calendar days of the organization's time zone.
-// Days are summed from quarter hours of UTC on request, as every zone is off by whole quarter
-// hours. After a change of zone the same counts are grouped anew.
+// Days are summed from quarter hours of UTC on request, as every zone differs from UTC by whole
+// quarter hours. After a change of zone the same counts are grouped again.
 
 import { getOrganization } from '../../access/organizations/organizations.ts';
 import type { Caller } from '../../core/api/route.ts';

@@ -1,5 +1,5 @@
-// Disables an endpoint that failed too long or is gone. The waiting deliveries are cancelled: some
-// in this transaction, the rest by the loop, since there may be a million.
+// Disables an endpoint that failed too long or answered 410. Cancels waiting deliveries: some in
+// this transaction, the rest in the loop, since there may be a million.
 import type { App } from '../../core/app.ts';
 import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';

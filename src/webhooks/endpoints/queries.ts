@@ -32,9 +32,9 @@ export const findActiveEndpoints = own.all((db, organizationId: string) =>
 );
 
 /**
- * Returns the active endpoints among these; on PostgreSQL they cannot be deleted until the
- * transaction ends. If an endpoint is disabled meanwhile, `cancel_before` cancels the deliveries
- * queued for it.
+ * Returns the ids of the active endpoints among these. On PostgreSQL the endpoints cannot be
+ * deleted until the transaction ends. If an endpoint is disabled meanwhile, `cancel_before` cancels
+ * the queued deliveries.
  */
 export const holdActive = own.all(
   (db, ids: readonly string[]) => {

@@ -30,7 +30,7 @@ export function rotated(row: EndpointRow, sealed: string, now: number): Rotated 
   return { secret: sealed, previous_secret: row.secret, previous_until: now + overlapMs };
 }
 
-/** Returns the row with the encrypted columns encrypted anew by the current root key. */
+/** Returns the row with all secrets encrypted by the current root key. */
 export function renewed<Row extends Pick<EndpointRow, 'id' | 'secret'> & Partial<EndpointRow>>(
   row: Row,
   renew: Renew,

@@ -11,7 +11,7 @@
 //   failing, at once at the last time     | 16, posted in sequence
 //   with replays, and nothing else        | 2
 //
-// Slow and failing endpoints are reluctant: they share places of their own (places.ts).
+// Slow and failing endpoints are called reluctant: all of them share a small pool (places.ts).
 import type { PostOutcome } from './post.ts';
 import { gone } from './settle.ts';
 
@@ -69,7 +69,7 @@ export class AnswerLimits {
     return this.isFailing || this.isSlow ? Math.min(share, 1) : share;
   }
 
-  /** Returns how many more deliveries the endpoint may hold when it already holds `held`. */
+  /** Returns the number of further deliveries that the endpoint may hold beside `held`. */
   roomBeside(held: number, isReluctant: boolean, isReplay: boolean): number {
     if (isReluctant) {
       const most = this.#failsAtOnce && !this.isSlow ? mostFailingEach : 1;

@@ -110,7 +110,7 @@ async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string
   }, 'quiet');
 }
 
-/** Makes bodies, reading their events and messages together. */
+/** Makes bodies. Reads the events and messages of an organization together. */
 async function makeBodies(app: App, sources: readonly BodySource[]): Promise<BodyRow[]> {
   const ofOrganizations = Map.groupBy(sources, ({ organization_id }) => organization_id);
   const made = await Promise.all(

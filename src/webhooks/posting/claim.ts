@@ -16,7 +16,7 @@ import type { DeliveryRow, EndpointRow } from '../rows.ts';
 import type { Holder } from './places.ts';
 import { isOfBefore } from './settle.ts';
 
-/** Deliveries to claim for an endpoint: their number, and the places reserved for them. */
+/** Deliveries to claim for an endpoint: `limit`, for which places are reserved (places.ts). */
 export interface Wish extends Holder {
   endpointId: string;
   isReplay: boolean;
@@ -37,7 +37,7 @@ export interface ClaimOptions {
   leaseUntil: number;
 }
 
-/** Reserves the free places for deliveries of an endpoint; null if there are none. */
+/** Reserves the free places for deliveries of an endpoint; null without free places. */
 export type Reserve = (
   work: EndpointWork,
   isReplay: boolean,
@@ -82,8 +82,8 @@ function inTurn(work: readonly EndpointWork[], last: string): EndpointWork[] {
 }
 
 /**
- * Leases the wished deliveries. Cancels deliveries made before their endpoint was disabled, and
- * deliveries of events that an installation may no longer have.
+ * Leases the wished deliveries. Cancels deliveries made before the endpoint was disabled, and
+ * events that an installation may no longer receive. Returns the deliveries to post.
  */
 export async function claim(
   app: App,

@@ -13,7 +13,7 @@ const mostRemembered = 10_000;
 export interface Task {
   claimed: Claimed;
   holder: Holder;
-  /** The body, or null if it is read only when it is posted. */
+  /** The body; null if it is read at the post, because too many bodies wait in memory. */
   body: string | null;
 }
 

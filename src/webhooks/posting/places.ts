@@ -79,13 +79,13 @@ export class Places {
     return isReluctant ? Math.min(room, this.#reluctant.roomFor(organizationId)) : room;
   }
 
-  /** Takes places for claimed deliveries. */
+  /** Reserves places for claimed deliveries. */
   hold({ organizationId, isReluctant }: Holder, count: number): void {
     this.#claimed.hold(organizationId, count);
     if (isReluctant) this.#reluctant.hold(organizationId, count);
   }
 
-  /** Gives the places of claimed deliveries back. */
+  /** Frees places of claimed deliveries. */
   giveBack({ organizationId, isReluctant }: Holder, count: number): void {
     this.#claimed.letGo(organizationId, count);
     if (isReluctant) this.#reluctant.letGo(organizationId, count);
@@ -103,8 +103,8 @@ export class Places {
   }
 
   /**
-   * Takes the places of a post: of the organization, the origin and the endpoint. Returns the
-   * function that gives them back, once; null if the share of any is used up.
+   * Reserves places for a post: of the organization, the origin and the endpoint. Returns the
+   * function that frees them, to be called once; null if a limit is reached.
    */
   takePost(endpoint: BusyEndpoint): (() => void) | null {
     const { organizationId, origin, limits } = endpoint;
@@ -125,7 +125,7 @@ export class Places {
     };
   }
 
-  /** Ends `ask` of an endpoint without claimed deliveries. */
+  /** Ends `ask` of an endpoint that has no waiting or running post. */
   leaveIfIdle(endpoint: BusyEndpoint): void {
     if (endpoint.posting === 0 && endpoint.waiting.length === 0) this.leave(endpoint);
   }

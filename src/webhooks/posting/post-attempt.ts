@@ -55,7 +55,7 @@ export function openEndpoint(
   return { row, keys, headers: openHeaders(app, row) };
 }
 
-/** Returns the body with only the data that the installation may see at this moment. */
+/** Returns the body with only the data that the installation may see now. */
 export async function textFor(
   app: App,
   row: EndpointRow,
@@ -69,7 +69,7 @@ export async function textFor(
   return cutBody(body, type, permissions);
 }
 
-/** Posts a delivery, signed for this moment. Never throws for a failure of the endpoint. */
+/** Posts a delivery, signed with the current time. Never throws for a failure of the endpoint. */
 export async function attempt(
   app: App,
   poster: Poster,

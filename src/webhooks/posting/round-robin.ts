@@ -31,8 +31,8 @@ export class RoundRobin<T extends Queued> {
   }
 
   /**
-   * Offers each queue a turn, and again after each post, until all queues are blocked or the
-   * places are full.
+   * Calls `post` for each queue, and again after each post, until all queues are blocked or a post
+   * is `full`.
    */
   walk(post: (queue: T) => Step): void {
     for (const [organizationId, own] of this.#organizations) {

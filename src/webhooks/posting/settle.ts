@@ -102,7 +102,7 @@ function judge(
     if (!endpoint) continue;
     const fate = fates.get(id) ?? { endpoint, since: endpoint.failing_since, reason: null };
     fates.set(id, fate);
-    // A late response to a delivery made before the endpoint was disabled tells nothing about the
+    // A late response to a delivery made before the endpoint was disabled shows nothing about the
     // time after it is enabled again.
     if (endpoint.status === 'disabled' || isOfBefore(endpoint, delivery.created_at)) continue;
     if (outcome.isSuccess) {

@@ -1,5 +1,5 @@
-// Posts the deliveries that this daemon has claimed, in turns by organization, as far as there are
-// places (places.ts); then settles them together. Claims nothing itself.
+// Posts the deliveries that this daemon has claimed, organizations in turn, within the limits of
+// places.ts; then settles several in a transaction. Claims nothing itself.
 import type { App } from '../../core/app.ts';
 import { keepLease } from '../../platform/store/changes/lease.ts';
 import { groupWrites } from '../../platform/store/group.ts';
@@ -30,7 +30,9 @@ interface UnderWayParts {
   worker: string;
   leaseMs: number;
   poster: Poster;
-  /** Called when a post or a batch ends: room is free, or a due time has changed. */
+  /**
+   * Called when a post or a batch ends: more deliveries may be claimed, or a due time has changed.
+   */
   onEnd: () => void;
 }
 
@@ -73,7 +75,7 @@ export class UnderWay {
     });
   }
 
-  /** Forgets a delivery, and frees the place. */
+  /** Removes a delivery from memory, and frees the place. */
   #drop(deliveryId: string, holder: Holder): void {
     this.#ids.delete(deliveryId);
     this.#places.giveBack(holder, 1);
@@ -88,7 +90,7 @@ export class UnderWay {
     return this.#places.freeClaims <= 0;
   }
 
-  /** Reserves the free places for deliveries of this endpoint; null if there are none. */
+  /** Reserves the free places for deliveries of this endpoint; null without free places. */
   reserve(work: EndpointWork, isReplay: boolean): (Holder & { limit: number }) | null {
     const queue = this.#queues.find(work.id);
     const limits = queue?.limits ?? new AnswerLimits();

@@ -29,7 +29,7 @@ export interface PoolOptions<Payload> extends ThreadOptions<Payload> {
   refuse(why: Refusal): Error;
 }
 
-/** Part of a job that the caller gives. */
+/** Fields of a job that the caller sets. */
 export interface JobRequest<Payload, Part = never> {
   /** Id of an organization; `ownHolder` for work of the daemon itself. */
   holder: string;
@@ -41,7 +41,10 @@ export interface JobRequest<Payload, Part = never> {
   payload(sent: Set<string>): Payload;
   /** An abort removes the job from the queue. A job that a worker has begun continues. */
   signal?: AbortSignal | undefined;
-  /** Called with a part of the outcome before the rest. Of a lost job only this part is known. */
+  /**
+   * Called with a part of the outcome before the rest. If the job is lost, the caller has this
+   * part.
+   */
   onPart?(part: Part): void;
 }
 

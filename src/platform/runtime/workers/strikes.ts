@@ -1,5 +1,5 @@
-// Organizations whose jobs ended a worker lately. Such a job takes the time of many jobs, so an
-// organization with several must wait.
+// Counts the jobs of an organization that ended a worker. Such a job takes the time of many jobs,
+// so after several the organization must wait.
 import type { Clock } from '../clock.ts';
 import { recentlyUsed } from '../recently-used.ts';
 

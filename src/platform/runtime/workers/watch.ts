@@ -12,7 +12,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 
 const wallFactor = 10;
-/** Least time between two checks, as a part of the deadline. */
+/** Least time between two checks, as a fraction of the deadline. */
 const shortestLook = 1 / 20;
 /** Linux counts CPU time in hundredths of a second. */
 const tickMs = 10;
@@ -50,7 +50,10 @@ export interface Watched {
   onOverdue(): void;
 }
 
-/** Calls `onOverdue` once a job takes too long. Returns the function that ends the watch. */
+/**
+ * Calls `onOverdue` once a job takes too long, and then stops. Returns a function that stops it
+ * earlier.
+ */
 export function watchWorker({ clock, thread, deadlineMs, place, onOverdue }: Watched): () => void {
   let cancel = () => {};
   const after = (ms: number, work: () => void) => {

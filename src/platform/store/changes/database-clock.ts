@@ -12,7 +12,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Db } from '../db.ts';
 
 const followEachMs = 10_000;
-/** Smaller differences may come from the time of the answer on the network. */
+/** Smaller differences may come from the time that the answer travels on the network. */
 const toleranceMs = 100;
 const longestWayMs = 1_000;
 
@@ -60,7 +60,7 @@ export class DatabaseClock implements Clock {
     const there = await databaseTime(db);
     const wayMs = this.#machine.elapsed() - began;
     if (wayMs > longestWayMs) return;
-    // The server read its clock about half-way between the question and the answer.
+    // The server read the time about half-way between the query and the answer.
     const correctionMs = Math.round(there - (from + wayMs / 2));
     if (Math.abs(correctionMs - this.#correctionMs) >= toleranceMs) {
       this.#correctionMs = correctionMs;

@@ -21,7 +21,7 @@ import type { Store } from '../db.ts';
 const longestSleepMs = 60_000;
 const troublePauseMs = 1_000;
 
-/** Part of the App that the loop needs. */
+/** Fields of the App that the loop uses. */
 export interface LoopSurroundings {
   clock: Clock;
   log: Pick<Logger, 'error'>;

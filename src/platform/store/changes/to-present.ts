@@ -1,5 +1,5 @@
-// Corrects times that a clock stored while it ran ahead. Work would otherwise wait until that time
-// really comes.
+// Corrects times that were stored while the clock ran ahead. Without this, work would wait until
+// that time.
 import { sql } from 'kysely';
 import type { Db } from '../db.ts';
 

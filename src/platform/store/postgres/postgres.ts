@@ -161,8 +161,8 @@ export async function openPostgres(
     ? `; set local idle_in_transaction_session_timeout = ${abandonedMs}` +
       (statementMs === null ? '' : `; set local statement_timeout = ${statementMs}`)
     : '';
-  // The pool replaces a broken connection. These listeners keep the error from ending the process:
-  // the pool reports it for an idle connection, the connection itself while it is lent and runs no
+  // The pool replaces a broken connection. Without these listeners the error would end the process:
+  // the pool reports it for an idle connection, the connection itself while it is in use without a
   // query.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));

@@ -52,7 +52,7 @@ export function bulkInsert<Row>(
         query = extend(insertOf(db, table, used, size)).compile() as CompiledQuery;
         compiled.set(key, query);
       }
-      // Allocated in full length, because growing makes more garbage than the rows.
+      // Allocates the full length, because a growing array makes more garbage than the rows.
       const parameters = new Array<unknown>(size * used.length);
       let at = 0;
       for (let i = done; i < done + size; i++) {

@@ -1,5 +1,5 @@
-// Erases the name of a person in tables that copy it beside an id. It walks a table by its key in
-// batches: an index on these copies would cost each insert.
+// Erases the name of a person in tables that copy the name beside an id. Walks a table by the key
+// in batches, because an index on the copies would cost time at each insert.
 import { type RawBuilder, sql } from 'kysely';
 import { type Db, tables, type Untyped } from '../db.ts';
 import { compiledOnce } from './statement.ts';

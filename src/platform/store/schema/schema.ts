@@ -33,8 +33,8 @@ const parts = [
 const sql = (words: EngineWords) => parts.map((part) => part(words)).join('\n');
 
 /**
- * Returns the first digits of the SHA-256 of the statements of both engines. Until 0.1.0 each
- * change makes a different schema.
+ * Returns 8 digits of the SHA-256 of the statements of both engines. They name the schema, because
+ * each change until 0.1.0 makes a different schema.
  */
 function digestOf(migration: Migration): string {
   const texts = (['sqlite', 'postgres'] as const).flatMap((engine) =>

@@ -110,7 +110,7 @@ export class GroupCommit {
       const group = this.#queue.splice(0, mostWritesPerCommit);
       const begunAt = performance.now();
       await this.#commit(group);
-      // Between groups the event loop serves sockets, and more writes join. Under load this pause
+      // Between groups the event loop serves sockets, and more writes arrive. Under load this pause
       // makes fewer and larger groups: commits write whole pages, 36 KB instead of 44 for each
       // message.
       const wasMuch = performance.now() - begunAt >= muchMs;

@@ -127,7 +127,7 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
   }
 }
 
-/** Returns the tables in an order in which each comes after the tables that it references. */
+/** Orders the tables, so that each comes after the tables that it references. */
 async function inOrderOfReferences({ client, file }: Load): Promise<string[]> {
   const { rows } = await client.query<{ child: string; parent: string }>(
     `select child.relname as child, parent.relname as parent
@@ -219,7 +219,7 @@ async function compare({ client, file }: Load, path: string): Promise<TableDiges
   );
 }
 
-/** Makes the schema a store by adding the list of migrations last. */
+/** Adds the list of migrations last, which makes the schema a store. Applies `changes` before. */
 async function finish({ client, file }: Load, changes: readonly { sql: string }[]): Promise<void> {
   const applied = file.prepare('select name, applied_at from migrations').all() as {
     name: string;
