@@ -66,7 +66,7 @@ interface Left {
   since: number;
 }
 
-/** State of a reader. */
+/** Position of a reader in the log, and the filter of the events. */
 export interface Reader {
   app: App;
   organizationId: string;
@@ -237,7 +237,7 @@ export async function takeFresh(reader: Reader): Promise<Fresh> {
   return { fresh, isWhole, isOpen, rows };
 }
 
-/** Starts a reader. No later event is missed from then on. */
+/** Starts a reader at `after`, at `since` or now. The reader misses no later event. */
 export async function startReader(app: App, organizationId: string, start: Start): Promise<Reader> {
   const { after, since, types, subject, reach } = start;
   const { clock, store } = app;

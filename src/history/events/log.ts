@@ -79,7 +79,7 @@ function itemOf(
   return { id, type, timestamp: isoTime(timestamp), organizationId, data };
 }
 
-/** Presents an event to the caller. */
+/** Presents an event as in the API; to an installation only the permitted parts. */
 export async function presentEntry(app: App, caller: Caller, entry: LogEntry): Promise<LogItem> {
   return itemOf(caller, entry, await dataOfEntries(app, entry.organizationId, [entry]));
 }

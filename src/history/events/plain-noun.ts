@@ -43,7 +43,7 @@ export function plainNoun<Row extends PlainRow, Shown, Create, Update>({
   const { present, settings } = fields;
   const words = noun.name.replaceAll('-', ' ');
   return {
-    /** Stores a row with the input. */
+    /** Stores a row with the input, and audits the settings. */
     async create(app: App, caller: Caller, input: Create): Promise<Shown> {
       const [id, now] = [app.newId(noun), app.clock.now()];
       const owned = {
@@ -67,7 +67,7 @@ export function plainNoun<Row extends PlainRow, Shown, Create, Update>({
       return toPage(found.map(present), total, query);
     },
 
-    /** @throws ResourceNotFoundError. */
+    /** Returns a row in the form of the API. @throws ResourceNotFoundError. */
     async get(app: App, { organizationId }: Caller, id: string): Promise<Shown> {
       return present(await rows.get(app.store.db, organizationId, id));
     },
@@ -87,7 +87,7 @@ export function plainNoun<Row extends PlainRow, Shown, Create, Update>({
       });
     },
 
-    /** @throws ResourceNotFoundError. */
+    /** Deletes a row, and audits the name. @throws ResourceNotFoundError. */
     async delete(app: App, caller: Caller, id: string): Promise<Deleted> {
       await app.store.write(async (trx) => {
         const { name } = await rows.remove(trx, caller.organizationId, id);

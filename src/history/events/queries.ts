@@ -197,7 +197,7 @@ export function countResourceEvents(
     .execute();
 }
 
-/** Erases names in the data of resource events. */
+/** Erases names of persons in the data of resource events, and marks these events as erased. */
 export const eraseEventNames = own.namesIn(
   'resource_events',
   { data: 'data' },

@@ -63,7 +63,7 @@ export interface Change {
   action?: AuditAction;
   /** Details for the audit. Null and undefined values are left out. */
   details?: Details;
-  /** Event for the log. */
+  /** Event for the log; without an event only the audit records the change. */
   event?: EventToRecord | null;
 }
 

@@ -30,7 +30,7 @@ const shownBy: Readonly<Record<Subject, Permission>> = {
 /** A test of a webhook contains only data of the caller, so every installation may see it. */
 const openType: EventType = 'webhook.test';
 
-/** Returns whether these permissions show all data of a kind. */
+/** Tells whether an installation with these permissions may see all data of a kind. */
 export function isShown(type: string, permissions: PermissionMap): boolean {
   if (type === openType) return true;
   const [subject = ''] = type.split('.', 1);

@@ -33,7 +33,7 @@ export interface CheckResult {
   /** Name by `recordName`, under which the check is stored. */
   name: string;
   check: RecordCheck;
-  /** Set if DNS did not answer: then the state of the record is unknown. */
+  /** Whether DNS did not answer, so that the state of the record is unknown. */
   isTemporary: boolean;
 }
 

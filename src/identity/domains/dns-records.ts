@@ -20,7 +20,7 @@ import type { DomainKeyRow, DomainRow } from './queries.ts';
 export type RecordPurpose = 'dkim' | 'spf' | 'return-path' | 'dmarc' | 'mx';
 export type RecordStatus = 'pending' | 'valid' | 'invalid' | 'missing';
 
-/** Result of a look-up. */
+/** Verdict on the values that DNS has for a record. */
 export interface RecordCheck {
   status: RecordStatus;
   found: string[];
@@ -54,7 +54,7 @@ interface Advice {
 /** Time for which mail can be in transit after it was signed. */
 const keptMs = 7 * 24 * 3_600_000;
 
-/** Returns the host to which bounces come back. */
+/** Returns the host of the envelope sender, to which bounces are sent. */
 export function returnPathOf(domain: string, label = 'bounce'): string {
   return `${label}.${domain}`;
 }

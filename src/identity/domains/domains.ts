@@ -218,7 +218,7 @@ export function toDomain(app: App, stored: StoredDomain): Domain {
   };
 }
 
-/** Returns a domain with all keys. @throws ResourceNotFoundError. */
+/** Returns a domain with keys, hold and tracking records. @throws ResourceNotFoundError. */
 export async function getDomainRows(
   app: App,
   db: Db,

@@ -7,7 +7,7 @@ export interface TrackingRecord {
   name: string;
   value: string;
   status: 'pending' | 'valid' | 'missing';
-  /** Problem with the record. */
+  /** Problem with the record, in words. */
   error: string | null;
 }
 

@@ -28,7 +28,7 @@ export type Standing =
 
 const isVerified = ({ status }: Registration) => status === 'verified';
 
-/** Applies the state table above. */
+/** Returns the state of a name by the table above. */
 export function standingOf(registrations: readonly Registration[]): Standing {
   const verified = registrations.find(isVerified);
   if (verified) return { state: 'owned', owner: verified };

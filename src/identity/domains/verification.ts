@@ -66,7 +66,7 @@ function findingOf({ keys }: DomainRows, results: readonly CheckResult[]): Findi
 
 type Transition = Pick<queries.DomainRow, 'status' | 'verified_at' | 'failing_since'>;
 
-/** Applies the state table above. */
+/** Returns the state of a domain after a check, by the table above. */
 function transition(domain: queries.DomainRow, finding: Finding, now: number): Transition {
   const { status, verified_at, failing_since } = domain;
   if (finding === 'proven') {
@@ -150,7 +150,7 @@ async function confirmKeys(
   await queries.retireKeys(trx, retired, now);
 }
 
-/** Domain after a check. */
+/** A domain as stored after a check. */
 interface CheckedDomain extends StoredDomain {
   /** Whether the records prove the domain, but another organization has verified the name. */
   isTaken: boolean;
@@ -175,7 +175,7 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<C
   const { status } = before.domain;
   const after = await app.store.write(async (trx) => {
     const now = app.clock.now();
-    // Locks the domain, so that no rotation happens in between.
+    // Locks the domain, so that keys cannot be rotated before the result is stored.
     const owner = await findOtherOwner(trx, before.domain.domain, organizationId);
     const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
     const found = findingOf(before, results);

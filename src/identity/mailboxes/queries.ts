@@ -83,7 +83,7 @@ export const addressIdsEnding: IdsEnding = async (db, organizationId, ending, li
 /** Condition of all lists of mailboxes. The row of a deleted mailbox stays only for its threads. */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;
 
-/** Restricts `notDeleted` to the mailboxes of a key with limits. */
+/** Returns `notDeleted` restricted to the mailboxes of a key with limits. */
 export function notDeletedOf(
   db: Db,
   { mailboxIds, namespaceId }: Pick<KeyConstraints, 'mailboxIds' | 'namespaceId'>,
@@ -134,7 +134,7 @@ export interface ReceiverRow {
 const noTime = sql<number | null>`cast(null as bigint)`.as('verified_at');
 const isMailbox = sql<'mailbox' | 'registration'>`'mailbox'`.as('kind');
 
-/** Folded addresses and domains. */
+/** Addresses and domains to look up, folded. */
 interface Wanted {
   addresses: readonly string[];
   domains: readonly string[];

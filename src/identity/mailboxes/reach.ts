@@ -28,7 +28,7 @@ function keysOf(address: string): string[] {
   return [folded, withoutSubaddress(folded)];
 }
 
-/** Looks up the mailboxes of all these sends at once. */
+/** Reads the mailboxes of all recipients in a single query. Returns the check of a single send. */
 async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyond> {
   const folded = new Set(sends.flatMap(({ addresses }) => addresses.flatMap(keysOf)));
   const rows = folded.size > 0 ? await findOwners(trx, [...folded]) : [];

@@ -27,7 +27,7 @@ const mostRemembered = 1_024;
 /** Traits of mail: each the name of a counter, or undefined for mail without the trait. */
 export type Traits = Readonly<Partial<Record<Breakdown, string | undefined>>>;
 
-/** A change to count. */
+/** Counts of a message or an outcome, to add to the counters. */
 export interface Observation {
   organizationId: string;
   /**

@@ -47,7 +47,6 @@ export async function domainEvidence(
   return { sums, hourly, finding: warmingFindingOf(app.config.health, sums) };
 }
 
-/** Adds the counts to `sum`. */
 function grow(sum: HealthTally, counts: HealthTally): void {
   sum.attempted += counts.attempted;
   sum.hard_bounced += counts.hard_bounced;

@@ -100,7 +100,7 @@ export async function findDomainHolds(
   );
 }
 
-/** Returns all held domains, locked until the transaction ends. */
+/** Returns all held domains. Until the transaction ends, no hold can end. */
 export async function lockHeldDomains(
   trx: Db,
 ): Promise<{ organizationId: string; domain: string }[]> {

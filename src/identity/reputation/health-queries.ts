@@ -24,9 +24,9 @@ export interface ReviewRow {
   scope: string;
   /** Results before this time do not count. */
   since: number;
-  /** Time of the warning that is in force. */
+  /** Time of the warning that is in force; null without a warning. */
   warned_at: number | null;
-  /** Time of the hold that is in force. */
+  /** Time of the hold that is in force; null without a hold. */
   held_at: number | null;
   hold_reason: string | null;
 }
@@ -50,7 +50,7 @@ function summed(column: keyof HealthTally) {
 
 type Window = { organizationId: string; scope: string; from: number };
 
-/** Sums the counts from `from` on. Hot. */
+/** Sums the counts of a scope from `from` on (ms since 1970), zeros without counts. Hot. */
 export const sumHealth = own.first(
   (db, window: Window) =>
     db

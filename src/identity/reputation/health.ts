@@ -45,7 +45,7 @@ import { dayMs, dayOf, hourMs, hourOf } from './metrics.ts';
 const senderWindowMs = dayMs;
 const seriesDays = 14;
 
-/** Part of an outcome that counts for health. */
+/** Hard bounces, complaints and attempts of mail to count for the health of the senders. */
 export interface HealthObservation {
   organizationId: string;
   /** Address of a sender identity, folded; null if the From has no identity. */
@@ -208,7 +208,7 @@ export async function senderHealth(
   };
 }
 
-/** Deletes counters outside every window. */
+/** Deletes counters and reviews that no window reads any more, for the scheduler. */
 export async function sweepHealth(app: App): Promise<void> {
   const keptMs = Math.max((seriesDays + 1) * dayMs, (app.config.health.windowHours + 1) * hourMs);
   const before = hourOf(await timeOfAge(app, keptMs));

@@ -20,7 +20,7 @@ interface CounterTables {
 
 const own = ownTables<CounterTables>();
 
-/** From `from` to before `to`, ms since 1970. */
+/** Time range in ms since 1970: `from` is included, `to` is not. */
 export interface Range {
   from: number;
   to: number;

@@ -85,7 +85,7 @@ async function present(
   });
 }
 
-/** Returns the state of the proof of an address (proof.ts). */
+/** Returns the state of the proof (proof.ts) of an address that is not verified. */
 function proofOf(
   { proof_message_id: id, proof_expires_at: expiresAt }: queries.SenderRow,
   lost: ReadonlySet<string>,

@@ -25,7 +25,7 @@ export interface Deferral {
   defers(row: Candidate): boolean;
   /** Counts a delivery about to be sent in the warming window of the domain. */
   take(row: Candidate): void;
-  /** Stores the taken places. */
+  /** Stores the number of taken places of each plan. */
   keep(trx: Db): Promise<void>;
 }
 

@@ -23,7 +23,7 @@ export interface RunPlaces {
 
 const unlimited: RunPlaces = { left: Number.POSITIVE_INFINITY, isHeld: false, opensAt: null };
 
-/** Returns the places of a domain at this moment. */
+/** Returns the places of a domain, unlimited without a live plan. */
 export async function runPlaces(db: Db, domainId: string): Promise<RunPlaces> {
   const plan = await findPlanOf(db, domainId);
   return plan ? placesOf(db, plan) : unlimited;

@@ -7,7 +7,7 @@ import { committedIn, KnownRows } from '../../platform/store/changes/changes.ts'
 import type { Db } from '../../platform/store/db.ts';
 import { selectDeferringPlans, selectWarmedDomains, warmingChanges } from './queries.ts';
 
-/** Limit of organizations in memory. */
+/** Most organizations in memory. */
 const mostKnown = 10_000;
 
 /** Returns the key of a sending domain in `DeferringPlans`. */

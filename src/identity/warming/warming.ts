@@ -122,7 +122,7 @@ export async function getWarming(app: App, caller: Caller, domainId: string): Pr
   return presentWarming(app, db, await getPlan(db, caller.organizationId, domainId));
 }
 
-/** A decision by a person about a plan. */
+/** A kind of decision by a person on a plan: pause, resume or cancel. */
 interface Verb {
   /** Statuses in which the decision is allowed; any further status is refused with 409. */
   from: readonly PlanRow['status'][];

@@ -40,7 +40,7 @@ import type {
 
 const expiredAtOnce = 100;
 
-/** Mailbox, type and subject of an action. */
+/** An action to record: mailbox, type, message, thread and the summary for display. */
 export interface ActionOf {
   mailboxId: string;
   type: ActionType;
@@ -90,7 +90,7 @@ const actorKinds = {
   installation: 'installation',
 } as const;
 
-/** Returns a new row for an action of a key or member. */
+/** Returns a new row for an executed action of a key, an installation or a member. */
 export function rowOf(app: App, caller: Caller, id: string, action: ActionOf): queries.ActionRow {
   const { installation, by } = caller;
   return {
@@ -143,7 +143,7 @@ export async function storeActions(
   return rows.map((row) => row?.id ?? null);
 }
 
-/** Records an action, like `storeActions`. */
+/** Records an action. Returns the id; null for the operator. */
 export async function storeAction(
   app: App,
   trx: Db,

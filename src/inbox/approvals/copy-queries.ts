@@ -86,7 +86,7 @@ export function selectActionsOfMailbox(
 
 const emptySummary = '{"deleted":true}';
 
-/** Removes the copied mail from actions. */
+/** Removes summary, note and failure from actions, as they may quote the mail. */
 export async function emptyActions(trx: Db, ids: readonly string[]): Promise<void> {
   await tables<CopyTables>(trx)
     .updateTable('mailbox_actions')

@@ -51,7 +51,7 @@ export interface FrozenBytes<Content extends ProposedMail = ProposedMail> {
   files: Buffer[];
 }
 
-/** An open proposal. */
+/** A stored proposal. */
 export interface Proposal {
   action: MailboxAction;
   /** Expected time of the decision, ms since 1970. */

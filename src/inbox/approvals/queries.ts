@@ -54,7 +54,7 @@ export async function insertActions(db: Db, rows: readonly ActionRow[]): Promise
   for (const row of rows) recordAction(db, row, row.state, 1);
 }
 
-/** Returns whether an action is an open proposal. */
+/** Tells whether an action is a proposal that still waits for a decision. */
 export async function isProposed(db: Db, id: string): Promise<boolean> {
   const row = await tables<ActionTables>(db)
     .selectFrom('mailbox_actions')
@@ -115,7 +115,7 @@ function conditionsOf(db: Db, span: ActionFilter['span']): RawBuilder<SqlBool>[]
   ];
 }
 
-/** Returns actions older than the id `before`, newest first. */
+/** Returns up to `limit` actions of a scope that match the filter, below the id `before`. */
 export function selectActions(
   db: Db,
   scope: ActionScope,

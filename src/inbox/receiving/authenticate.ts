@@ -77,9 +77,9 @@ export interface Authentication {
 const checkMs = 5_000;
 /** Time after which a check is given up, even if it waits for no DNS, as on a stalled machine. */
 const lastResortMs = 30_000;
-/** More than an SPF record at its limits needs (10 terms of 10 hosts), less than a DNS flood. */
+/** Most look-ups of SPF: enough for a record at its limits (10 terms of 10 hosts). */
 const mostSpfLookups = 130;
-/** Enough for 10 signatures and an ARC chain of 50. */
+/** Most look-ups of keys: enough for 10 signatures and an ARC chain of 50. */
 const mostKeyLookups = 64;
 const maxResultCharacters = 8192;
 

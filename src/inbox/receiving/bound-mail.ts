@@ -25,7 +25,7 @@ export interface BoundMail {
   pieces: Buffer[];
   isCut: boolean;
   signatures: number;
-  /** A mail of the From fields alone. */
+  /** Header block with only the From fields. */
   author: Buffer;
 }
 

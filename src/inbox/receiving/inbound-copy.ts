@@ -23,7 +23,7 @@ export interface InboundCopy {
   /** Message-IDs that the mail answers, the nearest first. */
   answers: readonly string[];
   isAutoReply: boolean;
-  /** From address, if DMARC passed. */
+  /** From address; null unless DMARC passed. */
   provenSender: string | null;
 }
 

@@ -185,7 +185,7 @@ async function headerOf(app: App, message: MessageRow): Promise<Reading> {
   return foundRowOf(parseHeaderOnly(known, parseOptionsOf(message), 'parser-failed', why));
 }
 
-/** Results that are not stored yet. */
+/** Gathers results, and stores them in groups. */
 class Gathered {
   /** Ids of results that the store refused for lack of space. */
   readonly refused: string[] = [];

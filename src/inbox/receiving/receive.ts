@@ -157,7 +157,7 @@ function draftReports(
   }));
 }
 
-/** Drafts a message for each mailbox. */
+/** Drafts the rows of a message for each mailbox among the addressees. */
 function draftMessages(
   app: App,
   { addressees, ...envelope }: ReceivedEnvelope,

@@ -8,7 +8,7 @@ import { type DraftRow, measureDrafts } from '../threads/drafts/draft-queries.ts
 
 const mostDrafts = 1_000;
 const mostDraftBytes = 1024 ** 3;
-/** Age after which a delayed mail has surely left, in ms. */
+/** Time after which a delayed mail can no longer be undone: twice the longest delay. */
 const longestDelayMs = 2 * 60_000;
 
 /** The columns of a draft that a caller sets. */

@@ -288,7 +288,7 @@ export function proposedError(id: string, actionId: string): ConflictError {
   return new ConflictError('draft', `${id} is proposed: a person decides on ${actionId} first`);
 }
 
-/** Returns the fields common to every result. */
+/** Returns the result of a skipped mail, in which callers replace fields for further outcomes. */
 function resultOf(app: App, mail: Mail, skippedRecipients: Sifted['skipped']): ReplyResult {
   return {
     actionId: null,
@@ -347,7 +347,7 @@ async function send(app: App, trx: Db, ready: readonly Ready[], answers: Answers
   }
 }
 
-/** Stores the mail as a proposal; a refused mail stores nothing. */
+/** Stores a frozen mail as a proposal. Returns `isUnfrozen` for a mail that is not frozen. */
 async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Answer | Unfrozen> {
   const { caller, mailboxId, mail, frozen } = asked;
   if (!frozen) return { isUnfrozen: true };

@@ -74,7 +74,7 @@ async function removeStrays(app: App, mailboxId: string): Promise<void> {
   }
 }
 
-/** Empties a mailbox without threads, except the id. */
+/** Empties a deleted mailbox after the deletion of all threads. The row and the id stay. */
 async function endMailbox(app: App, { id, organization_id }: DeletedMailbox): Promise<void> {
   await removeStrays(app, id);
   await app.store.write(async (trx) => {

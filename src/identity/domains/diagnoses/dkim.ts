@@ -13,7 +13,7 @@ function tagsOf({ check: { found } }: Suspect) {
 
 const expectedOf = ({ record }: Suspect) => readDkimRecord(record.value);
 
-/** A value inside characters that belong to the syntax of a zone file. */
+/** Finds the right value within quotes, backslashes or a TXT keyword, pasted from a zone file. */
 const quoted: Diagnosis = {
   find(suspect) {
     const { record, check } = suspect;
@@ -31,7 +31,7 @@ const quoted: Diagnosis = {
   },
 };
 
-/** A long key that was published as several records instead of several strings. */
+/** Finds a long key that was published as several records instead of several strings. */
 const splitRecords: Diagnosis = {
   find(suspect) {
     const { record, check } = suspect;

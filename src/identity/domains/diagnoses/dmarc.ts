@@ -53,7 +53,7 @@ const alignment: Diagnosis = {
   },
 };
 
-/** Returns the foreign domains that receive reports by this record. */
+/** Returns the domains in `rua` and `ruf` that belong to a different organizational domain. */
 function foreignDomains(suspect: Suspect, { of: { organizational } }: Facts): string[] {
   const tags = tagsOf(suspect);
   const uris = [tags?.get('rua'), tags?.get('ruf')].flatMap((list) => list?.split(',') ?? []);

@@ -54,7 +54,7 @@ export interface Surroundings {
   authorityAt(address: string): string | null;
 }
 
-/** The answers of a check. */
+/** The DNS answers of a check, by question. */
 export class Facts {
   readonly of: Surroundings;
   readonly #answers = new Map<string, ProbeAnswer>();

@@ -24,7 +24,7 @@ interface Authority {
   hosts: readonly string[];
   /** Addresses of the hosts; null while they are not looked up. */
   addresses: readonly string[] | null;
-  /** Addresses of name servers that may be asked. */
+  /** Addresses of at most three name servers that may be asked. */
   servers: readonly string[];
 }
 

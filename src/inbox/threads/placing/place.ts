@@ -53,7 +53,7 @@ function idsOf(references: readonly Reference[]): string[] {
   return [...new Set(references.map(({ thread_id }) => thread_id))].sort();
 }
 
-/** Returns all hashes that place a message. */
+/** Returns the hashes of all keys of a message. */
 export function hashesOf({ own, parents, topic }: ThreadKeys): string[] {
   return [own, ...parents, ...(topic === null ? [] : [topic])];
 }
@@ -101,7 +101,7 @@ export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]
   return found.length > 0 ? found : idsOf(byId).slice(0, 1);
 }
 
-/** The place of a message among the threads. */
+/** Thread of a message, found by the keys. */
 export interface FoundPlace {
   /** Thread that the message joins; null if it begins a thread. */
   joins: string | null;

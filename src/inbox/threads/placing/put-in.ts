@@ -106,7 +106,7 @@ async function grow(app: App, trx: Db, thread: ThreadRow, arrival: Arrival): Pro
   await moveLabels(trx, thread.id, message.created_at);
 }
 
-/** A mail with the search keys. */
+/** A mail with the keys by which the thread is found. */
 interface Seeking {
   arrival: Arrival;
   seeker: Seeker;
