@@ -39,7 +39,7 @@ const lookMs = 500;
 const silentMs = 11_000;
 const longestWaitMs = 30_000;
 
-/** The last committed step. */
+/** Name of a committed step; the head of the file explains the steps. */
 export type RotationStep = 'add' | 'wait' | 'replace' | 'encrypt' | 'done';
 
 export interface Rotated {

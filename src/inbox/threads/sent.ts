@@ -141,8 +141,8 @@ async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<vo
 }
 
 /**
- * Returns the keys by which later mail finds the thread. Ids that relays gave to our messages are
- * not resolved here: a parent with such an id gets a key of that id.
+ * Returns the keys by which later mail finds the thread. Does not resolve ids that relays gave to
+ * our messages: if the parent of this mail is named by a relay's id, the key is made of that id.
  */
 function keptOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
   const keys = threadKeys(message, recipients, new Map());

@@ -142,7 +142,7 @@ function isSmall(input: ComposeInput | RawInput): boolean {
   return attachments.length === 0 && (text?.length ?? 0) + (html?.length ?? 0) <= largestText;
 }
 
-/** Composes and signs the messages of a daemon. */
+/** Composes and signs the messages of a daemon, large numbers of them in workers. */
 export class Composer {
   #waiting: PendingMessage[] = [];
   #threads: ComposeThread[] = [];

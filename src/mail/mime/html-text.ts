@@ -65,7 +65,7 @@ class HtmlText implements HtmlReader {
   /** Address of the open link. */
   #link: string | null = null;
   #frame: Frame | null = null;
-  /** Number of the next item, by ordered list. */
+  /** Maps an `<ol>` to the number of the next item. */
   readonly #items = new WeakMap<ReadElement, number>();
 
   constructor(options: TextOptions) {

@@ -3,7 +3,7 @@
 import { longestLine } from './headers/encoded-words.ts';
 import { type FieldSpan, type HeaderBlock, scanFields } from './headers/header-fields.ts';
 
-/** A fault of a mail, with the field or part. */
+/** Fault of a mail. `field`: a field name, `header` or `body`. `problem` completes the sentence. */
 export interface MailFault {
   field: string;
   problem: string;

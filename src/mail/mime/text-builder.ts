@@ -85,7 +85,7 @@ export class TextBuilder {
     if (words.endsWith(' ')) this.#space = ' ';
   }
 
-  /** Adds a word unchanged. */
+  /** Adds a word unchanged, after at least a space. */
   addWord(word: string): void {
     if (this.#space === noSpace) this.#space = ' ';
     this.#write(word);
@@ -96,7 +96,7 @@ export class TextBuilder {
     this.#mark = mark;
   }
 
-  /** Adds preformatted text. */
+  /** Adds preformatted text: keeps line ends and white space, except at the end of a line. */
   addLines(text: string): void {
     for (const [number, line] of withoutInvisible(text)
       .split(/\r\n?|\n/)

@@ -68,7 +68,7 @@ export interface SplitFindings {
   malformed: Set<SplitNode>;
 }
 
-/** State of mailsplit after a header. */
+/** Value of `Splitter.state` in which mailsplit reads a body. */
 const bodyState = 2;
 const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
 const transferEncodings = ['base64', 'quoted-printable', '7bit', '8bit', 'binary'];

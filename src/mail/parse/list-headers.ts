@@ -34,7 +34,7 @@ function readListId(value: string | null): string | null {
   return id === undefined || id.length > maxIdCharacters ? null : id.toLowerCase();
 }
 
-/** Reads the list fields of a mail. */
+/** Reads the id of the mailing list and all List-* fields of a mail. */
 export function readListHeaders(block: HeaderBlock): ListHeaders {
   const listHeaders = block.fields
     .filter(({ name }) => listFields.has(name.toLowerCase()))

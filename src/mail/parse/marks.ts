@@ -22,7 +22,7 @@ export const indentMark = '\ufdd5';
 export const literalMark = '\ufdd6';
 const everyMark = /[\ufdd0-\ufdd6]/g;
 
-/** Removes all marks. */
+/** Removes all marks of this file from a text. */
 export const withoutMarks = (text: string) => text.replace(everyMark, '');
 
 export interface MarkedLines {

@@ -236,7 +236,7 @@ const subjectWords: Readonly<Record<string, readonly string[]>> = {
 
 const answerMark = /^(?:re|aw|antw|sv|vs|r|res)\s?:\s*/i;
 
-/** Returns a text without accents and case. */
+/** Returns a text in lower case, without accents, and with single spaces. */
 function fold(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ');
 }

@@ -7,7 +7,7 @@ import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { messageOf } from '../../platform/errors.ts';
 import { type Dns, DnsError, type TlsaRecord } from '../../platform/net/dns.ts';
 
-/** Values that a certificate must match. */
+/** TLSA records and names that a certificate must match. */
 export interface DaneReference {
   /** Usable records only; never empty. */
   records: readonly TlsaRecord[];

@@ -68,7 +68,7 @@ function judge(error: unknown, code: string, missing: string): { verdict: Verdic
   return verdict('bounced', 'invalid-domain', '5.4.4', error.message);
 }
 
-/** Shuffles, so that equal hosts share the load. */
+/** Returns the items in random order, which distributes the load among hosts of equal rank. */
 function shuffle<T>(items: readonly T[], random: Random): T[] {
   return items
     .map((item) => ({ item, at: random.float() }))

@@ -62,7 +62,7 @@ export type TlsPolicy = 'dane' | 'mta-sts';
 
 /** Host, time and SMTP dialogue of an attempt, for the attempt history. */
 export interface AttemptTrace {
-  /** Name of the MX host or relay. */
+  /** Name of the MX host or relay that was tried last; null if none was tried. */
   host: string | null;
   /** Remote address of the connection. */
   address: string | null;

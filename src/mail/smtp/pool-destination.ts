@@ -4,7 +4,7 @@ import type { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import type { DestinationLimits, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session/session.ts';
 
-/** An open connection. */
+/** An open connection, lent or idle. */
 export interface Entry {
   session: SmtpSession;
   peer: Peer;

@@ -13,7 +13,7 @@ export interface Extracts {
 const mostText = 256 * 1024;
 const mostHtml = 1024 * 1024;
 
-/** Cuts a mail to the part that is searched. */
+/** Cuts text and HTML of a mail to the limits of the search. */
 export function searchedPart({ subject, text, html }: MailText): MailText {
   return {
     subject,

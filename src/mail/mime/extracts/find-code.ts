@@ -20,7 +20,7 @@ interface Candidate extends FoundCode {
   score: number;
 }
 
-/** A number in a block of text. */
+/** A number in a block of text that may be a code. */
 interface Found {
   code: string;
   /** The code as it is written in the mail. */

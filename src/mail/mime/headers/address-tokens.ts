@@ -43,7 +43,7 @@ function matchParentheses(value: string): Map<number, number> {
   return partners;
 }
 
-/** A value with the partner of each delimiter. */
+/** Finds the closing delimiters of comments, quoted strings and angle addresses in a value. */
 class Delimiters {
   readonly #value: string;
   readonly #partners: Map<number, number>;

@@ -11,7 +11,7 @@ export interface AddressList {
   addresses: HeaderAddress[];
   /** Number of entries without a usable address. */
   invalid: number;
-  /** True if the list has more than 500 addresses. */
+  /** True if the list has more than 500 entries, of which the first 500 are read. */
   truncated: boolean;
 }
 

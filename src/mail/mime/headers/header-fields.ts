@@ -10,7 +10,7 @@ export interface HeaderBlock {
   all(name: string): string[];
   /** Offset of the body; null if reading stopped before the end of the header. */
   bodyStart: number | null;
-  /** Offset at which reading stopped. */
+  /** Offset at which reading stopped: the body, unless a limit cut the header before. */
   end: number;
   faults: ParsingError[];
 }

@@ -196,7 +196,7 @@ function asciiAddress(text: string): string | null {
 /** Returns an address, which may need SMTPUTF8; null if it is invalid. */
 const anyAddress = (text: string) => parseAddress(text.trim())?.email ?? null;
 
-/** Tokens of a value that is being encoded. */
+/** Collects the tokens of a value while it is encoded; `foldTokens` then joins the tokens. */
 class Encoding {
   readonly tokens: string[] = [];
   readonly #decode: (text: string) => string;

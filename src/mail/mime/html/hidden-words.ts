@@ -48,7 +48,7 @@ class Words {
     for (const [one] of lower.matchAll(address)) this.addresses.add(one);
   }
 
-  /** Counts the pairs that are not in `other`. */
+  /** Counts the word pairs of this text that `other` lacks. */
   countBeyond(other: Words): number {
     let count = 0;
     for (const pair of this.pairs) if (!other.pairs.has(pair)) count += 1;

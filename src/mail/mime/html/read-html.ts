@@ -21,7 +21,7 @@ export interface ReadElement extends SheetElement {
   frame: Frame | null;
 }
 
-/** Part of the mail, such as a quotation. */
+/** Part of the mail, such as a quotation. Lines of the part get a prefix in the text. */
 export interface Frame {
   /** Text before each line of the part. */
   prefix: string;

@@ -60,7 +60,7 @@ function errorCodeOf(errorCode: ErrorCode, action: BounceAction): ErrorCode {
   return action === 'delayed' && errorCode === 'expired' ? 'connection' : errorCode;
 }
 
-/** Classifies the facts about a recipient. */
+/** Builds the recipient: classifies the reply, and decides whether the bounce is hard. */
 export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
   const { email, action, reply, status = null, isCertain } = facts;
   const enhancedCode = isGeneric(reply.enhancedCode)

@@ -34,7 +34,7 @@ export interface Complaint {
   tokenAddresses: string[];
   /** MAIL FROM of the message, as seen by the provider. */
   originalMailFrom: string | null;
-  /** IP address from which the message came. */
+  /** IP address from which the provider received the message. */
   sourceIp: string | null;
   /** Reporting software, such as `Yahoo!-Mail-Feedback/2.0`. */
   userAgent: string | null;

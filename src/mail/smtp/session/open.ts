@@ -231,7 +231,7 @@ async function authPlain(channel: SmtpChannel, token: string): Promise<SmtpReply
   });
 }
 
-/** Returns the last reply, like `authPlain`. */
+/** Returns the last reply: 235 after a login, or the refusal of a step. */
 async function authLogin(
   channel: SmtpChannel,
   username: string,

@@ -9,7 +9,7 @@ const lookAgainMs = 5_000;
 /** End of a time limit for several steps. */
 export interface Deadline {
   at: number;
-  /** Length of the limit when it was set. */
+  /** Length of the limit when it was set, for the text of the fault. */
   totalMs: number;
 }
 

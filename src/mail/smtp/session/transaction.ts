@@ -14,7 +14,7 @@ export interface DsnRequest {
   notify: readonly ('success' | 'failure' | 'delay')[];
 }
 
-/** A message with its envelope. */
+/** A message with envelope: return path, recipients, and parameters of MAIL and RCPT. */
 export interface SmtpMail {
   /** Return path without angle brackets; empty for the null path. */
   from: string;
@@ -189,7 +189,7 @@ export class MailTransaction {
     this.#accepted += 1;
   }
 
-  /** Records that the next RCPT was refused. */
+  /** Records the server's refusal of the next RCPT as the answer for this recipient. */
   refuse(answer: RecipientAnswer): void {
     const index = this.#named[this.#rcptReplies];
     this.#rcptReplies += 1;
