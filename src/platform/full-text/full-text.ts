@@ -1,15 +1,16 @@
 // Full-text index on both engines: stores documents by key, and returns the keys that match a
-// query. With our own tokenizer (words.ts) both engines find the same. Only this file knows the
-// tables and the query syntax of the engines; no text of a user reaches that syntax.
+// query. The tokenizer is our own (words.ts), so that both engines find the same documents. Only
+// this file knows the tables and the query syntax of the engines; no text of a user reaches that
+// syntax.
 //
 // engine     | documents                               | words
 // -----------+-----------------------------------------+----------------------------------------------
 // SQLite     | a row for each key, numbered            | FTS5 without contents, by that number
 // PostgreSQL | a row for each key, with its `tsvector` | GIN over it
 //
-// Each word begins with five characters of a hash of the scope. So a word that is rare in a mailbox
-// is found fast even if other mailboxes are full of it. Two scopes may share the five characters:
-// the caller must check the scope of each result.
+// Each word begins with five characters of a hash of the scope. The word of a scope (such as a
+// mailbox) is then found fast, even if many documents of further scopes contain the word. Two
+// scopes may share the five characters: the caller must check the scope of each result.
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { amongOf, type Db, engineOf, type Untyped } from '../store/db.ts';
@@ -18,21 +19,21 @@ import { type DocumentWords, gap, placesOfWords } from './document.ts';
 import type { FullTextQuery } from './query.ts';
 import type { Phrase } from './words.ts';
 
-/** Document for the index. The key is unique over all scopes. */
+/** A document for the index. `key` is unique over all scopes. */
 export interface FullTextEntry {
   scope: string;
   key: string;
   words: DocumentWords;
 }
 
-/** Query within a scope. */
+/** A query for the documents of a scope. */
 export interface FullTextQuestion {
   scope: string;
   query: FullTextQuery;
 }
 
 const scopeCharacters = 5;
-/** Pages that a merge step writes: about a millisecond of work. */
+/** Pages of the index that a call of `merge` writes, in about a millisecond. */
 const mergedPages = 16;
 
 function prefixOf(scope: string): string {
@@ -41,15 +42,16 @@ function prefixOf(scope: string): string {
 }
 
 /**
- * Returns the words in order for the tokenizer of FTS5, each after the prefix of the scope. A gap
- * is only the prefix, which no query contains, so no phrase spans the gap.
+ * Returns the words in order for FTS5, each after the prefix of the scope. A gap becomes the prefix
+ * alone. No query contains the prefix alone, so no phrase spans the gap.
  */
 function fts5Text({ scope, words }: FullTextEntry): string {
   return words.replaceAll(' ', ` ${prefixOf(scope)}`);
 }
 
 /**
- * Returns each word with all positions. Words contain no `'` and no `\`, so they need no escaping.
+ * Returns the words with their positions as text of a `tsvector`. Words contain no `'` and no `\`,
+ * so they need no escaping.
  */
 function tsvectorText({ scope, words }: FullTextEntry): string {
   const prefix = prefixOf(scope);
@@ -126,8 +128,8 @@ class FullText {
       return;
     }
     if (sorted.length === 0) return;
-    // All keys are inserted before any words: FTS5 flushes its pending words before each statement
-    // that may fail half-way.
+    // Inserts all keys before the words: FTS5 flushes pending words before each statement that may
+    // fail half-way.
     const keys = JSON.stringify(sorted.map(({ key }) => key));
     const { rows } = await this.#insertKeys(db, [keys]);
     const ids = new Map(rows.map(({ id, key }) => [key, id]));
@@ -136,7 +138,7 @@ class FullText {
     }
   }
 
-  /** Removes documents. Rows that a foreign key's cascade deletes do not need this call. */
+  /** Removes documents by key. Not needed for rows that a cascade of a foreign key deletes. */
   async remove(db: Db, keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     await sql`delete from ${sql.table(this.#table)}
@@ -165,7 +167,7 @@ class FullText {
     );
   }
 
-  /** Returns the given keys that match, for callers that page through candidates. */
+  /** Returns the keys among `keys` of documents that match. */
   async matching(
     db: Db,
     question: FullTextQuestion,
@@ -196,9 +198,9 @@ class FullText {
   }
 
   /**
-   * On SQLite, rewrites some pages of the index without the words of deleted documents, which FTS5
-   * only marks. Returns true if nothing remains to write. The first call (`isBegun` false) starts a
-   * merge of all segments.
+   * Only for SQLite: rewrites some pages of the index without the words of deleted documents, which
+   * FTS5 only marks as deleted. Returns true if no pages remain to rewrite. The first call
+   * (`isBegun` false) starts a merge of all segments.
    */
   async merge(trx: Db, isBegun: boolean): Promise<boolean> {
     const before = await totalChanges(trx);
@@ -221,10 +223,7 @@ async function keysOf(db: Db, query: RawBuilder<unknown>): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-/**
- * Returns the index over the documents of a table, named by the column:
- * `fullTextOf(own.column(…))`.
- */
+/** Returns the full-text index of a table. `column` has the keys: `fullTextOf(own.column(…))`. */
 export function fullTextOf({ table, column }: { table: string; column: string }): FullText {
   return new FullText(table, column);
 }

@@ -1,5 +1,5 @@
-// Parses a user's search. All words must match; there are no operators. Only words of our tokenizer
-// (words.ts) are passed on, so no syntax of an engine is reachable.
+// Parses a user's search. All words must match; there are no operators. Only words of the tokenizer
+// (words.ts) reach an engine, so users cannot use the syntax of an engine.
 //
 // query                         | finds a document
 // ------------------------------+--------------------------------------------------------------
@@ -14,21 +14,25 @@ import { ValidationError } from '../errors.ts';
 import { attachmentWord, marks } from './document.ts';
 import { addressesIn, folded, isUnspaced, type Phrase, phraseOf } from './words.ts';
 
-/** Phrases that a document must all contain. With an empty list no document matches. */
+/** Phrases, all of which a document must contain. No document matches an empty list. */
 export type FullTextQuery = readonly Phrase[];
 
 const mostWords = 40;
 /**
- * Most words with `*`. For each, FTS5 collects the positions of all words with the prefix before it
- * finds a document.
+ * Most words with `*`. For each, FTS5 collects the positions of all words with the prefix before
+ * the first result.
  */
 const mostPrefixes = 4;
 const leastPrefixCharacters = 3;
 
-/** A term: an optional field, then a phrase in quotes, or text without spaces and quotes. */
+/**
+ * Matches a term: an optional field, then a phrase in quotes, or text without spaces and quotes.
+ */
 const term = /(?:(from|subject):)?(?:"([^"]*)"(\*?)|([^\s"]+))/giu;
 
-/** Parses a search. @throws ValidationError on `q` for too many words, or bad words with `*` */
+/**
+ * Parses a search. @throws ValidationError for too many words, or too many or short words with `*`
+ */
 export function parseQuery(text: string): FullTextQuery {
   const phrases = new Map<string, Phrase>();
   let prefixes = 0;

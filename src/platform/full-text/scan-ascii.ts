@@ -1,9 +1,9 @@
-// Splits a folded ASCII text into words, joined for the tokenizer of FTS5. Hot, so words are
-// compared by their bytes instead of as strings. The result equals the word-by-word result of
+// Splits a folded ASCII text into words, and joins the words for the full-text index. Hot, so words
+// are compared by their bytes instead of as strings. The result equals the word-by-word result of
 // document.ts for the same text.
 import { wordCharacters } from './words.ts';
 
-/** Bounds, which document.ts sets. */
+/** Limits of a scan, which document.ts sets. */
 export interface ScanBounds {
   /** Most words to read. */
   words: number;
@@ -14,15 +14,17 @@ export interface ScanBounds {
 }
 
 export interface Scanned {
-  /** The words, each after a space. Beyond `perWord` or `characters` only the space. */
+  /**
+   * The words, each after a space. A word beyond `perWord` or `characters` leaves only the space.
+   */
   text: string;
-  /** Characters of the new words. */
+  /** Number of characters of all new words together. */
   characters: number;
 }
 
-/** Size of the hash table: at least twice the number of words in a text. */
+/** Slots of the hash table: at least twice the most words of a text. */
 const slots = 16_384;
-/** Number of collisions that means an attack on the hash. */
+/** Most collisions in a text; more mean an attack on the hash. */
 const mostCollisions = 4 * slots;
 const space = 0x20;
 const isOfWord = new Uint8Array(256);
@@ -31,7 +33,8 @@ for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789') {
 }
 
 /**
- * Hash table of a text's words. The next text reuses it: stamps say to which text a slot belongs.
+ * Number of the last text. All texts share a hash table of words: `stamps` has the number of the
+ * text that last used a slot.
  */
 let lastStamp = 0;
 const stamps = new Float64Array(slots);
@@ -41,7 +44,7 @@ const counts = new Uint16Array(slots);
 let bytes = Buffer.alloc(0);
 let out = Buffer.alloc(0);
 
-/** Makes space for all words, and for the text with an extra byte that ends the last word. */
+/** Enlarges the buffers for a text (with an extra byte that ends the last word) and the result. */
 function makeRoom(text: string, words: number): void {
   if (bytes.length <= text.length) bytes = Buffer.alloc(text.length * 2 + 1);
   const most = Math.min(words, text.length / 2 + 1) * (1 + wordCharacters);
@@ -50,8 +53,8 @@ function makeRoom(text: string, words: number): void {
 }
 
 /**
- * Scans a text. `known` has earlier words with their counts. Returns null if too many words collide
- * in the hash table.
+ * Splits a text into words. `known` has the counts of earlier words of the document. Returns null
+ * if too many words collide in the hash table.
  */
 export function scanAscii(
   text: string,

@@ -1,22 +1,22 @@
-// Tokenizer of documents and queries, shared by both engines, so that both find the same.
+// Tokenizer of documents and queries for SQLite and PostgreSQL, so that both find the same.
 //
 //   text                      | words
 //   --------------------------+--------------------------------------------------------------------
-//   letters, marks and digits | one word: NFKC, case folded, without diacritics, 64 characters
-//   scripts without spaces    | pairs of characters, then the last one: 東京都 is 東京, 京都, 都
+//   letters, marks and digits | a word: NFKC, case folded, without diacritics, 64 characters
+//   scripts without spaces    | pairs of characters, then the last: 東京都 is 東京, 京都, 都
 //   anything else             | stands between words
 
 /** Longest word; longer words are cut. A SHA-256 in hexadecimal stays whole. */
 export const wordCharacters = 64;
 
 /**
- * Marks to remove: accents, points and invisible characters. Vowel signs of further scripts are
- * kept, because their readers take them for letters.
+ * Marks to remove: accents, points and invisible characters. Vowel signs of further scripts stay,
+ * because readers take the signs for letters.
  */
 const diacritics =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is meant alone
   /[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u20d0-\u20ff\u2060\ufe00-\ufe0f\ufe20-\ufe2f\ufeff]/g;
-/** Letters with strokes, which no normal form decomposes. */
+/** Letters that no normal form decomposes, with the letters to index instead. */
 const strokes: Readonly<Record<string, string>> = {
   æ: 'ae',
   ð: 'd',
@@ -32,9 +32,10 @@ const strokes: Readonly<Record<string, string>> = {
 const stroked = /[æðøþđħłœŧς]/g;
 
 /**
- * A run of more combining marks than stream-safe text has (UAX #15). No language has such runs, and
- * normalization sorts a run in quadratic time: 200,000 marks took 9 s. The sound marks of half
- * width (U+FF9E, U+FF9F) and the vowels U+0E33 and U+0EB3 are letters that NFKD makes marks.
+ * Matches a run of more than 30 combining marks, the limit of stream-safe text (UAX #15). No
+ * language has such runs, and normalization sorts a run in quadratic time: 200,000 marks took 9 s.
+ * Includes sound marks of half width (U+FF9E, U+FF9F) and the vowels U+0E33 and U+0EB3, letters
+ * that NFKD turns into marks.
  */
 const excessMarks = /([\p{M}\u0e33\u0eb3\uff9e\uff9f]{30})[\p{M}\u0e33\u0eb3\uff9e\uff9f]+/gu;
 const withoutExcess = (text: string) => text.replace(excessMarks, '$1');
@@ -57,13 +58,13 @@ export function folded(text: string): string {
     .normalize('NFC');
 }
 
-/** Scripts without spaces: CJK, and scripts of South-East Asia. */
+/** Characters of scripts without spaces: CJK, and scripts of South-East Asia. */
 const unspaced = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Hangul', 'Thai', 'Lao', 'Khmer']
   .concat('Myanmar', 'Yi')
   .map((script) => `\\p{scx=${script}}`)
   .join('');
 const paired = `[[${unspaced}]&&[\\p{L}\\p{M}]]`;
-/** Matches a run of one kind of script. The first group captures a run to cut into pairs. */
+/** Matches a run of letters: of scripts without spaces (then also in group 1), or of the rest. */
 const runs = new RegExp(`(${paired}+)|[[\\p{L}\\p{M}\\p{N}]--${paired}]+`, 'gv');
 
 /** Matches runs in a folded ASCII text, in a fifth of the time of `runs`. */
@@ -108,7 +109,10 @@ export function isUnspaced(word: string): boolean {
   return endsPaired.test(word);
 }
 
-/** Makes a phrase from a folded text. Without spaces it may begin or end within a run. */
+/**
+ * Makes a phrase from a folded text. In scripts without spaces, the last word may be the beginning
+ * of a longer run.
+ */
 export function phraseOf(text: string, isPrefix = false): Phrase {
   const words = wordsOf(text);
   const last = words.at(-1) ?? '';

@@ -1,6 +1,6 @@
-// The grammar of mail addresses: addresses that the API and the envelope accept, and the form in
-// which they are stored and sent. Stricter than RFC 5322: no comments, no folding, no white space,
-// no IP literals. Headers of received mail have a different parser (src/mail/mime/headers).
+// Parses and normalizes mail addresses, as the API and the SMTP envelope accept them. Stricter than
+// RFC 5322: no comments, no folding, no white space, no IP literals. Headers of received mail have
+// a different parser (src/mail/mime/headers).
 import { domainToASCII } from 'node:url';
 import { foldCase } from '../runtime/fold-case.ts';
 
@@ -27,12 +27,16 @@ const digitsOnly = /^[0-9]+$/;
 
 const dotAtom =
   /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+)*$/u;
-/** Quoted strings without space, comma and angle brackets: RFC 5321 allows them, lists break. */
+/**
+ * Matches quoted strings, but without space, comma and angle brackets, which RFC 5321 allows but
+ * which break lists of addresses.
+ */
 const quotedString =
   /^"(?:[!#-+\-./0-9:;=?@A-Z[\]^_`a-z{|}~\u0080-\u{10ffff}]|\\[!-+\-./0-9:;=?@A-Z[\\\]^_`a-z{|}~])+"$/u;
 const ascii = /^[\x20-\x7e]*$/;
 /**
- * Controls, format characters, white space, unassigned code points, lone surrogates and separators.
+ * Matches controls, format characters, white space, unassigned code points, lone surrogates and
+ * separators of addresses.
  */
 const unsafe = /[\p{C}\p{Z}"(),:;<>@[\\\]]/u;
 
@@ -51,7 +55,7 @@ function parseDomain(text: string): string | null {
 }
 
 /**
- * Returns whether every character is safe. Refuses characters that a later server could fold into a
+ * Tells whether every character is safe. Refuses characters that a later server could fold into a
  * separator, such as `＠` or `＜`.
  */
 function isSafeUnicode(localPart: string): boolean {
@@ -61,7 +65,8 @@ function isSafeUnicode(localPart: string): boolean {
 }
 
 /**
- * Returns the local part in the shortest form. `"joe"` becomes `joe`, or it could evade a block.
+ * Returns the local part in the shortest form; null if it is invalid. `"joe"` becomes `joe`,
+ * because a different form could evade a block.
  */
 function parseLocalPart(text: string): string | null {
   const quoted = text.startsWith('"');
@@ -108,7 +113,7 @@ export function foldAddress(email: string): string {
   return foldCase(email);
 }
 
-/** Returns whether a text is safe in a header: no C0 control (CR, LF, NUL, …) except TAB. */
+/** Tells whether a text is safe in a header: no C0 control (CR, LF, NUL, …) except TAB. */
 export function isHeaderSafe(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters
   return !/[\x00-\x08\x0a-\x1f]/.test(text);

@@ -1,12 +1,12 @@
-// A TCP connection to an address that the caller has checked, with a time-out and an abort at
-// shutdown. The protocols are in src/mail/smtp/session/open.ts (SMTP) and src/platform/net/http
-// (HTTPS).
+// Opens a TCP connection to an address that the caller has checked, with a time-out and an abort at
+// shutdown. src/mail/smtp/session/open.ts and src/platform/net/http speak SMTP and HTTPS over the
+// connection.
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 
 /**
- * Opens a TCP connection. A test passes a connector that refuses, to prove that an address is never
- * dialled.
+ * Function that opens a TCP connection. A test passes a function that fails, to prove that an
+ * address is never dialled.
  */
 export type Connector = (options: { host: string; port: number }) => Socket;
 

@@ -1,6 +1,6 @@
-// Queries the configured DNS servers until a server answers, and reports why a question has no
-// answer. Makes two rounds: the second asks servers that were silent or sent garbage. Caches
-// nothing and follows no CNAME.
+// Queries the configured DNS servers until a server answers, and reports the reason for a missing
+// answer. Makes two rounds: the second round repeats the query to servers that were silent or sent
+// an unreadable answer. Caches nothing and follows no CNAME.
 import { setMaxListeners } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { messageOf } from '../errors.ts';
@@ -39,7 +39,7 @@ export type DnsErrorKind =
   /** A CNAME loop, or a chain that is too long. */
   | 'loop';
 
-/** Codes of node:dns for libraries that expect them. */
+/** Error codes of node:dns, which libraries expect. */
 const codes: Record<DnsErrorKind, string> = {
   'not-found': 'ENOTFOUND',
   'no-data': 'ENODATA',
@@ -59,7 +59,7 @@ export class DnsError extends Error {
   /** Code as in node:dns: ENOTFOUND, ENODATA, ESERVFAIL, … */
   readonly code: string;
 
-  /** `question`: queried type and name. `why`: the reason, with the queried server. */
+  /** `question`: queried type and name. `why`: the reason, if known with the queried server. */
   constructor(
     kind: DnsErrorKind,
     question: string,
@@ -76,10 +76,10 @@ export class DnsError extends Error {
 /** Time-outs of a server in each round, in ms. */
 export const patience = {
   usual: [5_000, 3_000],
-  /** Time-outs for a query with a waiting client, which soon repeat a lost question. */
+  /** For a query with a waiting client: soon repeats a question that was lost. */
   short: [500, 1_000],
 } as const;
-/** Most servers used from the list. A caller gives up before later servers are asked. */
+/** Most servers of the list that are queried, because callers give up before later servers. */
 const maxServers = 8;
 
 interface DnsAskerOptions {
@@ -152,7 +152,7 @@ interface Question {
   isUnchecked: boolean;
 }
 
-/** Parts that a question needs; the signal aborts it. */
+/** Dependencies of a query. Aborting `signal` ends the query. */
 interface Means {
   clock: Clock;
   random: Random;

@@ -1,5 +1,5 @@
-// Look-ups by name and type: follows CNAMEs, caches answers for their TTL, and shares a query
-// among equal concurrent questions. Does not interpret the records.
+// Looks up DNS records by name and type: follows CNAMEs, caches answers for their TTL, and shares a
+// query among equal concurrent questions. Does not interpret the records.
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
 import { recentlyUsedBytes } from '../runtime/recently-used.ts';
@@ -21,7 +21,7 @@ export interface Found {
   authenticated: boolean;
 }
 
-/** Looks up a valid name in folded form. @throws DnsError. */
+/** Looks up a valid name in the form of `foldName`. Rejects with a DnsError. */
 export type Lookup = (name: string, type: RecordType) => Promise<Found>;
 
 const maxRecordsKept = 200;
@@ -73,7 +73,7 @@ export function createLookup(ask: DnsAsker['ask'], clock: Clock, answers: Answer
 
 interface Fresh {
   outcome: Outcome;
-  /** Time for which the outcome may be cached; 0 for none. */
+  /** Time in ms for which the outcome may be cached; 0 if it must not be cached. */
   ttlMs: number;
   byteCount: number;
 }
@@ -114,7 +114,7 @@ interface Step {
   ttlMs: number;
 }
 
-/** Follows the CNAMEs within an answer from `name`, adding each name to `chain`. */
+/** Follows the CNAMEs within an answer, beginning at `name`. Adds each target to `chain`. */
 function follow(answer: WireAnswer, name: string, type: RecordType, chain: Set<string>): Step {
   const byOwner = Map.groupBy(answer.records, (record) => foldName(record.name));
   let end = name;

@@ -1,5 +1,6 @@
-// Questions of a diagnosis: exact answers of a server, with aliases and times to live. Each
-// question is sent once, and all questions end at the same deadline. Sending uses dns.ts.
+// Queries DNS for a diagnosis: exact answers of a server, with aliases and times to live. Each
+// question is sent once, and all questions end at the same deadline. To send mail, dns.ts is used
+// instead.
 import { getServers } from 'node:dns';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -9,7 +10,7 @@ import { type DnsRecord, foldName, isQueryName, type RecordType, rcodes } from '
 /** Types of records that a diagnosis reads. SPF is an obsolete type (RFC 7208 3.1). */
 export type ProbedType = Extract<RecordType, 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'TXT'> | 'SPF';
 
-/** A question to ask. */
+/** A DNS question of a diagnosis. */
 export interface ProbeQuestion {
   type: ProbedType;
   name: string;
@@ -19,7 +20,9 @@ export interface ProbeQuestion {
   isUnchecked?: boolean;
 }
 
-/** Answer to a question. A value of MX is `10 host`; the strings of a TXT record are joined. */
+/**
+ * Answer to a question. An MX value has the form `10 host`; the strings of a TXT record are joined.
+ */
 export interface ProbeAnswer {
   kind: 'found' | 'no-data' | 'not-found' | 'refused' | 'failed' | 'silent';
   values: readonly string[];
@@ -27,14 +30,17 @@ export interface ProbeAnswer {
   alias: string | null;
   /** Seconds for which the answer may be cached; null without a record. */
   ttlSeconds: number | null;
-  /** Reason why the answer is missing; null for an answer. */
+  /** Reason that no answer came; null for an answer, even without records. */
   problem: string | null;
 }
 
 export interface Probe {
-  /** Asks, or returns the earlier answer to the same question. Never rejects. */
+  /**
+   * Sends a question, or returns the earlier answer to an equal question. Rejects only for an
+   * internal error.
+   */
   ask(question: ProbeQuestion): Promise<ProbeAnswer>;
-  /** Ends all questions. */
+  /** Ends all pending questions. Later questions get no answer. */
   close(): void;
 }
 
@@ -43,7 +49,7 @@ interface ProbeOptions {
   servers: readonly string[];
   clock: Clock;
   random: Random;
-  /** Time after which questions get no answer. */
+  /** Time in ms after which all questions end without an answer. */
   deadlineMs: number;
   /** Most questions that may be sent. */
   mostQuestions: number;
@@ -118,7 +124,7 @@ export function createProbe(options: ProbeOptions): Probe {
   };
 }
 
-/** Returns the same text for equal questions. */
+/** Returns a key that is the same for equal questions. */
 export function questionKey({ type, name, servers, isUnchecked }: ProbeQuestion): string {
   return `${type} ${foldName(name)} ${servers?.join(' ') ?? ''} ${isUnchecked ?? false}`;
 }

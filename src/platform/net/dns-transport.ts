@@ -9,20 +9,26 @@ export interface DnsServer {
   port: number;
 }
 
-/** Error of a time-out, or of an abort by `signal`. */
+/** The error after a time-out, or after an abort by `signal`. */
 export class NoAnswer extends Error {}
 
 export interface Exchange<T> {
   server: DnsServer;
   question: Buffer;
-  /** Parses an answer. Returns undefined for unrelated bytes; throws for a malformed answer. */
+  /**
+   * Parses an answer. Returns undefined for bytes that do not answer the question; throws for a
+   * malformed answer.
+   */
   read: (bytes: Buffer) => T | undefined;
   timeoutMs: number;
   clock: Clock;
   signal: AbortSignal;
 }
 
-/** Runs `start` until it settles, times out or is aborted by `signal`, then calls the clean-up. */
+/**
+ * Runs `start` until it resolves or rejects, times out or is aborted by `signal`. Then calls the
+ * clean-up that `start` returned.
+ */
 function bounded<T>(
   { timeoutMs, clock, signal }: Exchange<T>,
   start: (resolve: (value: T) => void, reject: (error: Error) => void) => () => void,
@@ -41,8 +47,8 @@ function bounded<T>(
 }
 
 /**
- * Sends the question over UDP. Foreign answers are ignored while it waits, so that a forged answer
- * gains nothing.
+ * Sends the question over UDP. Ignores answers to different questions while waiting, so that a
+ * forged answer gains nothing.
  * @throws NoAnswer, or the error of the network or of `read`.
  */
 export function askOverUdp<T>(exchange: Exchange<T>): Promise<T> {

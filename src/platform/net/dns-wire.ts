@@ -1,5 +1,6 @@
-// DNS messages as bytes (RFC 1035, 6891): encodes a question, and decodes an answer within bounds.
-// Also checks names: A-labels in text form. Only this file uses dns-packet. Opens no sockets.
+// DNS messages as bytes (RFC 1035, 6891): encodes a question, and decodes an answer with a limited
+// number of records. Also checks names in text form. Only this file uses dns-packet. Opens no
+// sockets.
 import {
   type Answer,
   AUTHENTIC_DATA,
@@ -85,9 +86,9 @@ export function encodeQuestion({
 }
 
 /**
- * Parses `bytes` as the answer to `question`; undefined for the answer to a different question
- * (late, or forged). Of a truncated answer only the header is used. May write to `bytes`.
- * @throws Error if the bytes answer the question but cannot be parsed.
+ * Parses `bytes` as the answer to `question`. Returns undefined for the answer to a different
+ * question (late, or forged), and only the header of a truncated answer. Writes to `bytes`.
+ * @throws Error if the bytes have the id of the question but cannot be parsed.
  */
 export function decodeAnswer(bytes: Buffer, question: WireQuestion): WireAnswer | undefined {
   if (bytes.length < headerBytes || bytes.readUInt16BE(0) !== question.id) return undefined;
@@ -133,15 +134,16 @@ export function foldName(name: string): string {
 }
 
 /**
- * Returns whether a name may be queried: labels of 1 to 63 printable ASCII characters, 253 in all
- * (RFC 1035 2.3.4).
+ * Tells whether a name may be queried: labels of 1 to 63 printable ASCII characters, at most 253 in
+ * all (RFC 1035 2.3.4).
  */
 export function isQueryName(name: string): boolean {
   return name.length <= 253 && /^(?:[!-\-/-~]{1,63}\.)*[!-\-/-~]{1,63}$/.test(name);
 }
 
 /**
- * Returns whether a name suits hosts and services: only letters, digits, hyphens and underscores.
+ * Tells whether a name suits hosts and services: only letters, digits, hyphens, underscores and
+ * dots.
  */
 export function isHostName(name: string): boolean {
   return isQueryName(name) && /^[a-zA-Z0-9_.-]+$/.test(name);

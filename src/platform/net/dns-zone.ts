@@ -5,14 +5,16 @@ import { foldName, rcodes } from './dns-wire.ts';
 
 const headerBytes = 12;
 /**
- * Longest message that is read, enough for a question with a single name. Longer messages are
- * dropped.
+ * Most bytes of a message, enough for a question with a single name. Longer messages are dropped.
  */
 const mostBytes = 600;
 const answerFlag = 0x8000;
 const opcodeMask = 0x7800;
 const recursionDesired = 0x0100;
-/** Challenges change within minutes, so resolvers must not cache that a challenge is absent. */
+/**
+ * TTL of answers. Challenges change within minutes, so resolvers must not cache that a challenge is
+ * absent.
+ */
 const ttlSeconds = 1;
 const anyType = 'ANY';
 
@@ -25,7 +27,7 @@ export interface Zone {
   texts(name: string): Promise<readonly string[] | undefined>;
 }
 
-/** A parsed question; null for a message that must not be answered. */
+/** A parsed message. `question` is null if it cannot be read: then the answer is a format error. */
 interface Asked {
   id: number;
   flags: number;
@@ -82,7 +84,7 @@ function soaOf({ name, nameServer }: Zone): Answer {
   };
 }
 
-/** Returns the records at the top of the zone. */
+/** Returns the records of the type at the name of the zone itself. */
 function apex(zone: Zone, type: string): Answer[] {
   const nameServer: Answer = { name: zone.name, type: 'NS', ttl: 3_600, data: zone.nameServer };
   if (type === 'SOA') return [soaOf(zone)];
@@ -117,7 +119,9 @@ export async function answerOf(zone: Zone, bytes: Buffer): Promise<Buffer | null
   return isText && answers.length > 0 ? respond(asked, 0, answers) : respond(asked, 0, [], soa);
 }
 
-/** Returns the answer SERVFAIL, for a failure of this server. */
+/**
+ * Returns the answer SERVFAIL for a failure of this server; null for a message that gets no answer.
+ */
 export function serverFailure(bytes: Buffer): Buffer | null {
   const asked = readQuestion(bytes);
   return asked && respond(asked, rcodes.serverFailure);

@@ -1,6 +1,6 @@
-// The resolver for all code: mail hosts, addresses, TXT and TLSA records from the servers in
-// `dns.servers`, and a resolver in the form of node:dns for mailauth. Decides nothing about mail.
-// Every answer is untrusted and is checked here.
+// The DNS resolver of this service: looks up MX, address, TXT, TLSA and CAA records at the servers
+// in `dns.servers`, and has methods in the form of node:dns for mailauth. Decides nothing about
+// mail. Checks every answer, because answers are untrusted.
 import { getServers } from 'node:dns';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
@@ -48,20 +48,23 @@ export interface CaaRecord {
 }
 
 /**
- * The resolver. Names are A-labels in any case, with or without the trailing dot. `authenticated`
- * is the AD bit of the answer. At most 200 records of a type are kept. All methods reject with
+ * The resolver. Names are A-labels in any case, with or without the trailing dot. `authenticated`:
+ * all answers had the AD bit. At most 200 records of a type are kept. Methods reject with a
  * DnsError.
  */
 export interface Dns {
   mx(name: string): Promise<MxAnswer>;
   /**
-   * Looks up A and AAAA together. Rejects without any address. If one type fails, returns the
-   * addresses of the second type.
+   * Looks up A and AAAA together. If the look-up of a type fails, returns the addresses of the
+   * second type. Rejects without any address.
    */
   addresses(name: string): Promise<AddressAnswer>;
-  /** Returns the records, each with the strings joined. */
+  /** Returns the TXT records, each with the strings joined. */
   txt(name: string): Promise<string[]>;
-  /** Returns no records if the name or the type is missing. Rejects only for a failed look-up. */
+  /**
+   * Returns the TLSA records: none if the name or the type is missing. Rejects only for a failed
+   * look-up.
+   */
   tlsa(name: string): Promise<TlsaAnswer>;
   /**
    * Returns the CAA records of exactly this name, after CNAMEs; none if the name or the type is
@@ -75,8 +78,8 @@ export interface Dns {
    */
   resolve(name: string, type: string): Promise<unknown[]>;
   /**
-   * Resolves with short time-outs, for a waiting client: gives up on a silent server after 1.5 s
-   * instead of 8 s.
+   * Resolves as `resolve` does, with short time-outs for a waiting client: gives up on a silent
+   * server after 1.5 s instead of 8 s.
    */
   resolveSoon(name: string, type: string): Promise<unknown[]>;
   /** Aborts all pending look-ups; later look-ups reject. */
@@ -170,8 +173,8 @@ async function findAddresses(lookup: Lookup, name: string): Promise<AddressAnswe
 }
 
 /**
- * Picks the error to throw: an error other than a DnsError, else a temporary failure, else a
- * failure that proves that the name exists.
+ * Returns the error to throw: first an unexpected error, then a temporary DnsError, then an error
+ * that proves that the name exists. Undefined without errors.
  */
 function worstOf(errors: readonly unknown[]): unknown {
   const known = errors.filter((error) => error instanceof DnsError);
@@ -193,7 +196,7 @@ async function findTlsa(lookup: Lookup, name: string): Promise<TlsaAnswer> {
   }
 }
 
-/** Returns whether the error means a missing name, or no record of the type (NXDOMAIN, NODATA). */
+/** Tells whether an error means a missing name, or no record of the type (NXDOMAIN, NODATA). */
 export function isMissing(error: unknown): boolean {
   return error instanceof DnsError && ['not-found', 'no-data'].includes(error.kind);
 }
@@ -212,7 +215,10 @@ async function findCaa(lookup: Lookup, name: string): Promise<CaaRecord[]> {
   }
 }
 
-/** Reads an address. Drops values of the wrong length, which the wire format allows. */
+/**
+ * Returns a function that reads the address of a record. It drops addresses of the wrong length,
+ * which the wire format allows.
+ */
 function addressOf(type: 'A' | 'AAAA'): (record: DnsRecord) => string[] {
   const isAddress = type === 'A' ? isIPv4 : isIPv6;
   return (record) => (record.type === type && isAddress(record.data) ? [record.data] : []);
@@ -229,7 +235,10 @@ function targetOf(record: DnsRecord): string[] {
   return names && isHostName(record.data) ? [record.data] : [];
 }
 
-/** Converts DNS records into the values of node:dns. A null MX has the exchange ''. */
+/**
+ * Functions by type that convert DNS records into the values of node:dns. A null MX has the
+ * exchange ''.
+ */
 const shapes: Record<string, { type: RecordType; read: (record: DnsRecord) => unknown[] }> = {
   A: { type: 'A', read: addressOf('A') },
   AAAA: { type: 'AAAA', read: addressOf('AAAA') },

@@ -1,6 +1,6 @@
-// Classifies IP addresses by network. It protects connections to hosts that foreign DNS records
-// name (MX hosts, webhooks), and matches the ranges of API keys. Only this file uses ipaddr.js.
-// Opens no connection.
+// Classifies IP addresses by network. Callers use it to refuse connections to private networks that
+// foreign DNS records name (MX hosts, webhooks), and to match the ranges of API keys. Only this
+// file uses ipaddr.js. Opens no connection.
 import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
@@ -9,7 +9,7 @@ import ipaddr from 'ipaddr.js';
 export interface AddressRange {
   /** Range in normal form, such as `203.0.113.0/24` or `2001:db8::/32`. */
   text: string;
-  /** Whether the address as written is the first address of the range, as it should be. */
+  /** Whether the written address is the first address of the range, as it should be. */
   isAligned: boolean;
   network: ipaddr.IPv4 | ipaddr.IPv6;
   bits: number;
@@ -27,9 +27,9 @@ function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
 }
 
 /**
- * Returns whether an address belongs to the public Internet. False for private, loopback,
- * link-local, unspecified, multicast, carrier NAT and reserved ranges, and for invalid addresses.
- * For an IPv4-mapped IPv6 address the IPv4 range decides.
+ * Tells whether an address belongs to the public Internet. False for private, loopback, link-local,
+ * unspecified, multicast, carrier NAT and reserved ranges, and for invalid addresses. For an
+ * IPv4-mapped IPv6 address the IPv4 range decides.
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
@@ -37,12 +37,14 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalIpv6);
 }
 
-/** Returns whether a host in the configuration, a name or an address, is loopback. */
+/**
+ * Tells whether a configured host (a name or an address) is `localhost`, `::1` or in 127.0.0.0/8.
+ */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-/** Returns whether an address is in the loopback network, even as an IPv4-mapped address. */
+/** Tells whether an address is in the loopback network, even as an IPv4-mapped address. */
 export function isLoopbackAddress(address: string): boolean {
   return parse(address)?.range() === 'loopback';
 }
@@ -60,7 +62,7 @@ export function urlAt(host: string, port: number): string {
 }
 
 /**
- * Returns whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0
+ * Tells whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0
  * and ::) or the address of an interface of this machine, IPv4-mapped addresses included.
  */
 export function isThisMachine(address: string): boolean {
@@ -88,7 +90,8 @@ export function reversedLabels(address: string): string {
 }
 
 /**
- * Parses the address before the slash; an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes IPv4.
+ * Parses the address before the slash. An IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes IPv4,
+ * and `wrapped` is the 96 bits to subtract from the prefix length.
  */
 function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wrapped: number } {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
@@ -100,8 +103,8 @@ function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wr
 }
 
 /**
- * IPv4-compatible IPv6 addresses (RFC 4291 2.5.5.1), which are deprecated. ipaddr.js takes them for
- * mapped addresses.
+ * Matches an IPv4-compatible IPv6 address (RFC 4291 2.5.5.1), a deprecated form that ipaddr.js
+ * takes for a mapped address.
  */
 const deprecatedForm = /^::[0-9]+\./;
 
@@ -138,8 +141,8 @@ function isWithin(
 }
 
 /**
- * Returns whether the address is in any of the ranges. IPv4-mapped IPv6 counts as IPv4. False for
- * an invalid address.
+ * Tells whether the address is in any of the ranges. IPv4-mapped IPv6 counts as IPv4. False for an
+ * invalid address.
  */
 export function isInRanges(address: string, ranges: readonly AddressRange[]): boolean {
   if (!isAddress(address)) return false;
@@ -147,24 +150,27 @@ export function isInRanges(address: string, ranges: readonly AddressRange[]): bo
   return ranges.some((range) => isWithin(parsed, range));
 }
 
-/** Returns whether all addresses of `inner` are in `outer`. */
+/** Tells whether all addresses of `inner` are in `outer`. */
 export function hasRange(outer: AddressRange, inner: AddressRange): boolean {
   return inner.bits >= outer.bits && isWithin(inner.network, outer);
 }
 
-/** Returns the network that limits on unknown clients use: a /24 of IPv4, a /48 of IPv6. */
+/**
+ * Returns the network by which limits count unknown clients: the /24 of an IPv4 address, the /48 of
+ * an IPv6 address.
+ */
 export function siteOf(address: string): string {
   const network = networkOf(address);
   if (network.endsWith('::/64')) return `${network.split(':').slice(0, 3).join(':')}::/48`;
   return `${network.slice(0, network.lastIndexOf('.'))}.0/24`;
 }
 
-/** Form of IPv4 addresses on a listener bound to `::` (RFC 4291 2.5.5.2). */
+/** Matches an IPv4 address in the form of a listener that is bound to `::` (RFC 4291 2.5.5.2). */
 const mappedForm = /^::ffff:([0-9]{1,3}(?:\.[0-9]{1,3}){3})$/i;
 
 /**
- * Returns the network that counts as a single client: an IPv4 address, a /64 of IPv6 (RFC
- * 6177).
+ * Returns the network that counts as a single client: an IPv4 address itself, or the /64 of an IPv6
+ * address (RFC 6177).
  */
 export function networkOf(written: string): string {
   const address = mappedForm.exec(written)?.[1] ?? written;

@@ -1,4 +1,4 @@
-// The TLS handshake of a client over an open socket, for HTTPS and SMTP.
+// Performs the TLS handshake of a client over an open socket, for HTTPS and SMTP.
 import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
@@ -10,7 +10,8 @@ export interface HandshakeOptions {
   /** Whether to verify by the certificate authorities of this machine. */
   verifyCertificate: boolean;
   /**
-   * Returns the fault of the server's certificate, or null; replaces the certificate authorities.
+   * Returns the fault of the server's certificate, or null. If set, decides instead of the
+   * certificate authorities.
    */
   findProblem?: ((secured: TLSSocket) => string | null) | undefined;
   clock: Clock;

@@ -41,7 +41,9 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Returns the local time in the zone, as ms of the same time in UTC. */
+/**
+ * Returns the local time in the zone, as the ms since 1970 at which UTC clocks show the same time.
+ */
 function wallTime(timeMs: number, timezone: string): number {
   const parts = formatOf(timezone).formatToParts(timeMs);
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = [
@@ -66,8 +68,8 @@ export function wallTimeIn(timezone: string, timeMs: number): string {
 }
 
 /**
- * Returns the start of a day in the zone: midnight, or the first moment after a skipped
- * midnight.
+ * Returns the start of a day in the zone in ms since 1970: midnight, or the first moment after a
+ * skipped midnight.
  */
 export function startOfDayIn(timezone: string, day: Day): number {
   const midnight = Date.parse(`${day}T00:00:00Z`);
@@ -85,8 +87,8 @@ export function minuteIn(timezone: string, timeMs: number): number {
 }
 
 /**
- * Returns the time of a minute of a day in the zone. If clocks show the minute twice, the first
- * time; if they skip it, the first moment after.
+ * Returns the time of a minute (0 to 1439) of a day in the zone, in ms since 1970. If clocks show
+ * the minute twice, returns the first time; if clocks skip the minute, the first moment after.
  */
 export function timeIn(timezone: string, day: Day, minute: number): number {
   const wall = Date.parse(`${day}T00:00:00Z`) + minute * minuteMs;
@@ -104,7 +106,7 @@ export function timeIn(timezone: string, day: Day, minute: number): number {
   return after;
 }
 
-/** Returns the day `days` later. */
+/** Returns the day that is `days` after a day. */
 export function dayAfter(day: Day, days = 1): Day {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 }

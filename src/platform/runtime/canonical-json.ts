@@ -1,4 +1,4 @@
-// Makes equal JSON texts for equal values, so that their digests are equal.
+// Makes equal JSON texts for equal values, so that digests of the texts are equal.
 
 /** Returns JSON with the keys of every object sorted. Leaves out undefined values. */
 export function canonicalJson(value: unknown): string {

@@ -1,10 +1,11 @@
 // Detects that the wall clock was set: the difference of wall and steady time changes by over a
-// minute, more than NTP corrects at a time. A clock that is advanced (`join`) never jumps. The
-// heartbeat (src/core/clock/heartbeat.ts) finds a jump during a stop and reports it here.
+// minute, more than NTP corrects at a time. A virtual clock that is advanced on request (it has
+// `join`) never jumps. The heartbeat (src/core/clock/heartbeat.ts) detects at the start that the
+// clock was set while the daemon was stopped, and reports the jump here.
 import type { Clock } from './clock.ts';
 import { perApp } from './per-app.ts';
 
-/** Smaller changes of the difference are no jump. */
+/** Largest change of the difference that does not count as a jump. */
 export const jumpToleranceMs = 60_000;
 
 type OnJump = (jumpMs: number) => void;
@@ -24,7 +25,7 @@ class ClockJumps {
     this.#aheadMs = clock.now() - clock.elapsed();
   }
 
-  /** Number of jumps that were found. */
+  /** Number of jumps since the start of this process. */
   get count(): number {
     return this.#count;
   }
@@ -40,8 +41,8 @@ class ClockJumps {
   }
 
   /**
-   * Calls `run` with each later jump in ms, negative for a jump back. If a start found a jump,
-   * calls `run` at once.
+   * Calls `run` with each later jump in ms, negative for a jump back. If the start found a jump,
+   * also calls `run` at once. Returns a function that ends the calls.
    */
   onJump(run: OnJump): () => void {
     this.#listeners.add(run);

@@ -8,22 +8,22 @@ export interface Clock {
   /** Steady clock with an arbitrary start, for measurements in the process. */
   elapsed(): number;
   /**
-   * Calls `run` once after `delayMs`; the returned function cancels this. Never keeps the process
-   * alive.
+   * Calls `run` once after `delayMs`. Returns a function that cancels the call. The timer does not
+   * keep the process alive.
    */
   after(delayMs: number, run: () => void): () => void;
   /**
-   * Exists only on a clock that is advanced (standing-clock.ts), which waits for the work that
-   * joined.
+   * Exists only on a virtual clock that is advanced on request (standing-clock.ts): before each
+   * step, the clock waits for the work that joined. Returns a function that withdraws the work.
    */
   join?(work: JoinedWork): () => void;
 }
 
-/** Work that falls due by the wall clock. */
+/** Work that becomes due by the wall clock, such as a queue. */
 export interface JoinedWork {
   /**
-   * Resolves once nothing is due at the present time. `isLast`: at the end of an advance. Returns
-   * whether anything was done since the last call.
+   * Resolves once no work is due at the present time, with whether any work was done since the last
+   * call. `isLast`: at the end of an advance.
    */
   settle(isLast: boolean): Promise<boolean>;
   /** Returns the next due time, as of the last `settle`; Infinity without due work. */
@@ -59,10 +59,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/**
- * Resolves as `work` does. @throws the error of `late` after `ms`; the result of `work` is then
- * ignored
- */
+/** Resolves as `work` does. After `ms`, rejects with the error of `late`, and ignores `work`. */
 export async function within<T>(
   clock: Clock,
   ms: number,
@@ -78,11 +75,11 @@ export async function within<T>(
   }
 }
 
-/** Cache of formatted times: an answer or a batch repeats a few times. */
+/** Cache of formatted times, because the rows of an answer share a few times. */
 const written = new Map<number, string>();
 const mostWritten = 64;
 
-/** Formats as ISO 8601 in UTC with milliseconds; returns null for null. */
+/** Formats ms since 1970 as ISO 8601 in UTC with milliseconds; returns null for null. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {

@@ -1,5 +1,5 @@
-// Files that a command opened as root, before it changed to the account of the store. Readers of
-// named files look here first, because only root may enter some folders.
+// Files that a command opened as root, before it changed to the account of the store. Functions
+// that read a file by path use these descriptors first, because only root may enter some folders.
 import {
   closeSync,
   constants,
@@ -38,17 +38,22 @@ export function releaseFile(path: string): void {
   closeSync(descriptor);
 }
 
-/** Returns the descriptor of a held file, which stays open; undefined for any other path. */
+/**
+ * Returns the descriptor of a held file; undefined for a different path. The caller must not close
+ * the descriptor.
+ */
 export function heldFile(path: string): number | undefined {
   return held.get(resolve(path));
 }
 
-/** Reads a held file from the beginning, even after earlier reads; undefined for any other path. */
+/**
+ * Reads a held file from the beginning, even after earlier reads; undefined for a different path.
+ */
 export function readHeldFile(path: string): Buffer | undefined {
   const descriptor = heldFile(path);
   if (descriptor === undefined) return undefined;
   const found = fstatSync(descriptor);
-  // A pipe cannot be read from the beginning, so it is read on.
+  // A pipe cannot be read from the beginning, so only the remaining bytes are read.
   if (!found.isFile()) return readFileSync(descriptor);
   const bytes = Buffer.alloc(found.size);
   let read = 0;
@@ -65,14 +70,14 @@ export function readNamedFile(path: string): Buffer {
   return readHeldFile(path) ?? readFileSync(path);
 }
 
-/** Tells whether the file is held, or can be seen at the path. */
+/** Tells whether the file is held, or exists at the path. */
 export function isFileNamed(path: string): boolean {
   return heldFile(path) !== undefined || existsSync(path);
 }
 
 const pieceBytes = 1024 * 1024;
 
-/** Copies a file, through the held descriptor if there is any. */
+/** Copies a file, through a held descriptor if possible. Overwrites `copy`. */
 export function copyNamedFile(path: string, copy: string): void {
   const descriptor = heldFile(path);
   if (descriptor === undefined) {

@@ -11,7 +11,7 @@ const countsPerMs = 32 ** counterCharacters;
 const randomCharacters = 11;
 
 /**
- * Prefixes of kinds without a noun (src/core/api/noun.ts), and of nouns whose ids lower rooms need.
+ * Prefixes of ids by kind. Further kinds are nouns, which declare a prefix (src/core/api/noun.ts).
  */
 export const idPrefixes = {
   organization: 'org',
@@ -50,12 +50,12 @@ export const idPrefixes = {
 } as const;
 
 /**
- * Organization that owns mail of the service (src/access/organizations/service-organization.ts). No
- * id is generated in the year 1970, of which this is the first.
+ * Organization that owns mail of the service (src/access/organizations/service-organization.ts).
+ * Equals no generated id, because it contains the time 0 (1970).
  */
 export const serviceOrganizationId = 'org_000000000000000000000000';
 
-/** Kind of ids, which begin with `prefix`. */
+/** A kind of ids that is declared elsewhere: ids begin with `prefix`. */
 export interface IdSpace {
   readonly prefix: string;
 }
@@ -67,11 +67,11 @@ export function prefixOf(kind: IdKind): string {
   return typeof kind === 'string' ? idPrefixes[kind] : kind.prefix;
 }
 
-/** Makes ids: text that sorts by the time of creation. */
+/** Function that makes ids: texts that sort by the time of creation. */
 export interface NewId {
   /** Makes an id of the given kind. */
   (kind: IdKind): string;
-  /** Makes all later ids sort after the ids of this time, ms since 1970. */
+  /** Makes later ids sort after all ids before this time, ms since 1970. */
   follow(ms: number): void;
 }
 
@@ -85,16 +85,21 @@ function encode(value: number, characters: number): string {
   return text;
 }
 
-/** Largest time that ids may be ahead of the clock. A clock set back by more moves ids back too. */
+/**
+ * Most ms by which ids may be ahead of the clock. If the clock was set back by more, ids go back
+ * too.
+ */
 export const mostAheadMs = 60_000;
 
 /**
- * Creates the id source of a process. Ids grow: a counter orders them within a millisecond, and a
- * clock that is set back by up to a minute does not affect them.
+ * Creates the id source of a process. Each id sorts after the previous id: a counter orders ids
+ * within a millisecond, and ids do not go back if the clock is set back by up to a minute.
  */
 export function idSource(clock: Clock, random: Random): NewId {
   let lastMs = -1;
-  /** Latest time of the clock. Ids beyond it come from a full counter. */
+  /**
+   * Latest time that the clock showed. Ids are beyond this time only after the counter was full.
+   */
   let seenMs = -1;
   let made = 0;
   let timeText = '';
@@ -126,7 +131,7 @@ export function firstIdAt(kind: IdKind, ms: number): string {
   return `${prefixOf(kind)}_${encode(Math.max(0, ms), timeCharacters)}`;
 }
 
-/** Returns the time of an id in ms since 1970, as accurate as the clock of the process. */
+/** Returns the time at which an id was made, in ms since 1970, by the clock of the process then. */
 export function timeOfId(id: string): number {
   const text = id.slice(id.indexOf('_') + 1).slice(0, timeCharacters);
   return [...text].reduce((time, character) => time * 32 + alphabet.indexOf(character), 0);

@@ -1,6 +1,6 @@
 // The root keys of an installation: in a file (`secret.key` under dataDir, or `secret.file`), or in
-// the environment (`SVC_SECRET_KEY`). The file holds keys of 32 bytes each, the newest last. Older
-// keys verify old tokens (secrets.ts).
+// the environment (`SVC_SECRET_KEY`). The file contains keys of 32 bytes each, the newest last.
+// Older keys verify tokens of their time (secrets.ts).
 import {
   closeSync,
   fstatSync,
@@ -19,7 +19,7 @@ import { heldFile, readHeldFile } from './held-files.ts';
 import type { Random } from './random.ts';
 
 export const keyBytes = 32;
-/** Most keys of an installation, because a forged token may be checked with each key. */
+/** Most keys of an installation, because checking a forged token may take a try with each key. */
 const mostKeys = 16;
 
 /** Settings below `secret` in the configuration. */
@@ -30,15 +30,15 @@ export interface SecretSettings {
   readonly key: string | null;
 }
 
-/** Place of the root keys. */
+/** Source of the root keys: a file or the configuration. */
 export interface KeySource {
-  /** Name for messages: a path or a variable. */
+  /** Name for messages: the path of the file, or the environment variable. */
   readonly name: string;
   /** Path of the file; null if the keys come from the configuration. */
   readonly file: string | null;
-  /** Returns the keys, the newest last. @throws ConfigError; NoStoreError without any */
+  /** Returns the keys, the newest last. @throws ConfigError; NoStoreError if the file is missing */
   read(): Buffer[];
-  /** Appends a key to the file, durably. @throws ConfigError if the file cannot be written */
+  /** Appends a key to the file, durably. @throws ConfigError if that fails, or without a file */
   add(key: Uint8Array): void;
 }
 
@@ -57,7 +57,11 @@ function syncDirectory(path: string): void {
   }
 }
 
-/** Returns the bytes of the file, or undefined if it does not exist. */
+/**
+ * Returns the bytes of the key file; undefined without the file.
+ * @throws ConfigError for a file that is unreadable or damaged, or that users besides the owner can
+ * read
+ */
 function findKeys(path: string): Buffer | undefined {
   const held = heldFile(path);
   let descriptor: number;
@@ -86,8 +90,8 @@ function findKeys(path: string): Buffer | undefined {
 }
 
 /**
- * Writes the bytes to a temporary file, which `place` then moves into place, so that the file is
- * never incomplete.
+ * Writes the bytes to a temporary file, which `place` then links or renames to `path`, so that the
+ * file is never incomplete.
  */
 function writeKeys(
   path: string,
@@ -108,7 +112,10 @@ function writeKeys(
   }
 }
 
-/** Creates the file. A link replaces no file, so of two processes only the first creates it. */
+/**
+ * Creates the key file unless it exists. A link replaces no file, so of two processes only the
+ * first creates the file.
+ */
 function createKeys(path: string, bytes: Uint8Array, random: Random): void {
   try {
     writeKeys(path, bytes, random, linkSync);
@@ -123,7 +130,7 @@ function split(bytes: Buffer): Buffer[] {
   );
 }
 
-/** Returns the path of an installation's root keys. */
+/** Returns the path of the key file of an installation, which need not exist. */
 export function secretFile(dataDir: string, settings?: SecretSettings): string {
   return settings?.file ?? join(dataDir, 'secret.key');
 }
@@ -190,8 +197,9 @@ function keysInFile(path: string, random: Random): KeySource {
 }
 
 /**
- * Opens the place of the root keys; on the first start creates a missing file.
- * @throws ConfigError; NoStoreError if the file must exist and does not
+ * Returns the source of the root keys. Creates a missing key file, unless `mustExist`: then `read`
+ * throws a NoStoreError.
+ * @throws ConfigError for invalid keys, or for a file that cannot be read or created
  */
 export function openKeySource(
   dataDir: string,
@@ -212,8 +220,8 @@ export function openKeySource(
 }
 
 /**
- * Returns the root keys as bytes, for a backup; undefined if the file does not exist.
- * @throws ConfigError
+ * Returns the bytes of all root keys, for a backup; undefined without a key file.
+ * @throws ConfigError for invalid keys, or for a file that cannot be read
  */
 export function readSecret(dataDir: string, settings?: SecretSettings): Buffer | undefined {
   if (settings?.key) return Buffer.concat(parseKeys(settings.key));
@@ -221,8 +229,8 @@ export function readSecret(dataDir: string, settings?: SecretSettings): Buffer |
 }
 
 /**
- * Restores the root keys of a backup into a file. Different present keys are kept as `keptAs`.
- * @returns true if the file was written, false if it already had these keys
+ * Restores the root keys of a backup into a file. Renames a file with different keys to `keptAs`.
+ * Returns true if the file was written, false if it already had these keys.
  * @throws ConfigError if the present file is damaged or cannot be read
  */
 export function putSecret(path: string, keys: Buffer, keptAs: string, random: Random): boolean {

@@ -1,11 +1,11 @@
-// Collects the response to a request, within a bound of bytes. It is a handler of undici's
-// `dispatch`: the streams and signals of undici's `request` would double the cost of a webhook.
+// Collects the response to a request, within a bound of bytes. Uses undici's `dispatch`, because
+// the streams and signals of undici's `request` would double the cost of a webhook.
 
 /** A response that was received completely. */
 export interface HttpAnswer {
   statusCode: number;
   text: string;
-  /** Returns the first value of a header by the name in lower case; null without it. */
+  /** Returns the first value of a header by the name in lower case; null without the header. */
   header(name: string): string | null;
 }
 
@@ -26,12 +26,12 @@ export class HttpError extends Error {
   }
 }
 
-/** The function of undici's controller that aborts the exchange and closes the connection. */
+/** The part of undici's controller that aborts the exchange and closes the connection. */
 interface Controller {
   abort(reason: Error): void;
 }
 
-/** Handler of a request, which collects the response. */
+/** Handler for undici's `dispatch` that collects the response to a request. */
 export class AnswerReader {
   readonly #end = Promise.withResolvers<HttpAnswer>();
   readonly #mostBytes: number;
@@ -51,7 +51,9 @@ export class AnswerReader {
     return this.#end.promise;
   }
 
-  /** Aborts at once. A request that still waits for a connection is never sent. */
+  /**
+   * Aborts the request with `problem`. A request that still waits for a connection is never sent.
+   */
   end(problem: HttpError): void {
     this.#problem ??= problem;
     this.#end.reject(problem);

@@ -3,13 +3,13 @@
 // and reads a bounded response. Follows no redirect and reads no proxy variable. Only this file
 // creates undici clients.
 //
-//   bound               | is                                           | then
+//   limit               | value                                        | error beyond the limit
 //   --------------------+----------------------------------------------+-----------------------
 //   time                | `timeoutMs` for the whole exchange           | `timeout`
 //   header              | 16 KB                                        | `response`
 //   answer              | `mostBytes`                                  | `response`
-//   connections         | `connectionsPerOrigin`, 30 s idle            | the next one waits
-//   origins             | 200, the one used longest ago is closed      |
+//   connections         | `connectionsPerOrigin`, 30 s idle            | none: requests wait
+//   origins             | 200; the least recently used is closed       |
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
 import { messageOf } from '../../errors.ts';
@@ -38,7 +38,9 @@ export interface HttpBounds {
   guard: AddressGuard;
   /** Time limit of an exchange, from the look-up to the last byte, in ms. */
   timeoutMs: number;
-  /** Time limit of the connection, and of the TLS handshake, in ms; default: `timeoutMs`. */
+  /**
+   * Time limit in ms for the TCP connection, and again for the TLS handshake. Default: `timeoutMs`.
+   */
   connectMs?: number;
   /** Most bytes of the body of a response. */
   mostBytes: number;
@@ -134,7 +136,8 @@ export interface Patience {
 }
 
 /**
- * Gets a file of at most 64 KB from a foreign host: HTTPS at port 443, public addresses only.
+ * Gets a file of at most 64 KB from a foreign host: HTTPS at port 443, and by default only public
+ * addresses.
  * @throws Error that names the obstacle
  */
 export async function getFromStranger(
@@ -159,8 +162,8 @@ export async function getFromStranger(
 }
 
 /**
- * Sends a request over a new connection. An abort of `signal` ends it.
- * @throws Error whose text begins with the host
+ * Sends a request over a new connection. Aborting `signal` ends the request.
+ * @throws Error with a text that begins with the host, and the original error as the cause
  */
 export async function askOnce(
   parts: HttpParts,

@@ -1,5 +1,5 @@
-// Connects to the origin of a URL. The guard checks every address of the host, and a checked
-// address is dialled without a second look-up.
+// Connects to the origin of a URL. A guard checks every address of the host. The checked address is
+// dialled, without a second look-up.
 import { connect, isIP, type Socket } from 'node:net';
 import { messageOf } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -22,17 +22,17 @@ export interface Target {
 }
 
 /**
- * Decides to which targets connections are allowed. Each function returns the reason of a refusal,
- * or null.
+ * Decides to which targets connections are allowed. Each function returns the reason for a refusal;
+ * null to allow the target.
  */
 export interface AddressGuard {
   /** Checks a target before the look-up. */
   hostProblem(target: Target): string | null;
-  /** Checks a target by its addresses. */
+  /** Checks all addresses of a target after the look-up. */
   addressProblem(target: Target, addresses: readonly string[]): string | null;
 }
 
-/** Parts that outgoing HTTP needs. Tests replace the TCP connection by `connect`. */
+/** Dependencies of outgoing HTTP. Tests replace the TCP connection by `connect`. */
 export interface HttpParts {
   dns: Dns;
   clock: Clock;
@@ -62,7 +62,7 @@ export async function addressesOf(
   return [...ipv4, ...ipv6];
 }
 
-/** Refuses every target with an address that is not public. */
+/** Guard that refuses names of this machine, and targets with an address that is not public. */
 export const publicOnly: AddressGuard = {
   hostProblem: ({ host }) => (isLocalName(host) ? `names this machine (${host})` : null),
   addressProblem({ host }, addresses) {
@@ -77,12 +77,15 @@ export const publicOnly: AddressGuard = {
 interface Opening {
   target: Target;
   guard: AddressGuard;
-  /** Time limit of the TCP connections, and of the TLS handshake, in ms. */
+  /** Time limit in ms for all TCP connections together, and again for the TLS handshake. */
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** Connects, with TLS and a verified certificate for https. @throws HttpError */
+/**
+ * Opens a connection to the target; for https with TLS and a verified certificate. @throws
+ * HttpError
+ */
 export async function openConnection(parts: HttpParts, opening: Opening): Promise<Socket> {
   const { target, guard, timeoutMs } = opening;
   const { host } = target;

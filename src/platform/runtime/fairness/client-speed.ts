@@ -1,12 +1,12 @@
-// Measures how fast a client transfers bytes while we wait for it. Time in which the client waits
-// for us does not count. A measurement sets at most a timer every ten seconds, even for many small
-// pieces.
+// Measures how fast a client transfers bytes while the service waits for the client. Time in which
+// the client waits for the service does not count. A measurement sets at most a single timer every
+// ten seconds, even for many small pieces.
 import type { Clock } from '../clock.ts';
 
 const windowMs = 10_000;
-/** Fewest bytes in a window of ten seconds: 1 KB a second. */
+/** Fewest bytes in ten seconds of waiting: 1 KB a second. */
 const leastBytes = 10_000;
-/** Waiting time after which the speed is first measured. */
+/** Waiting time in ms after which a speed is first reported. */
 const earliestMs = 1_000;
 
 export class ClientSpeed {
@@ -19,7 +19,7 @@ export class ClientSpeed {
   #waitingSince: number | null = null;
   #cancel: (() => void) | null = null;
 
-  /** Calls `onTooSlow` once ten seconds of waiting have brought less than 1 KB a second. */
+  /** Calls `onTooSlow` when ten seconds of waiting brought less than 1 KB a second, then stops. */
   constructor(clock: Clock, onTooSlow?: () => void) {
     this.#clock = clock;
     this.#onTooSlow = onTooSlow;
@@ -32,7 +32,7 @@ export class ClientSpeed {
     this.#cancel ??= this.#clock.after(windowMs - this.#waitedMs, () => this.#look());
   }
 
-  /** Stops waiting, because the client waits for us now. */
+  /** Ends waiting, because the client waits for the service now. */
   rest(): void {
     this.#waitedMs = this.#waited();
     this.#waitingSince = null;
@@ -51,8 +51,8 @@ export class ClientSpeed {
   }
 
   /**
-   * Returns the bytes per second of waiting, over this window and the previous window; Infinity in
-   * the first second.
+   * Bytes per second of waiting, over this and the previous ten seconds of waiting. Infinity in the
+   * first second of waiting.
    */
   get bytesPerSecond(): number {
     const waitedMs = this.#waitedBeforeMs + this.#waited();

@@ -1,9 +1,9 @@
-// Jobs queued for a worker. Their holders (organizations, and the daemon itself) take turns, by the
-// time that their jobs took. Each organization has a fair share of the queue; the daemon may use
-// the whole queue.
+// Jobs queued for a worker. The holders of jobs (organizations, and the daemon itself) take turns:
+// the next job is of the holder with the least time so far. Each organization has a fair share of
+// the queue; the daemon may use the whole queue.
 import { FairShare } from './fair-share.ts';
 
-/** Holder of the daemon's own jobs. */
+/** Holder of jobs of the daemon itself. */
 export const ownHolder = '';
 
 export interface QueuedJob {
@@ -17,11 +17,14 @@ export interface QueuedJob {
 export interface FairQueueOptions {
   mostJobs: number;
   mostBytes: number;
-  /** Bytes that each organization may have in the queue, as long as the queue has space. */
+  /**
+   * Bytes that each organization may have in the queue whatever the share is, while the queue has
+   * space.
+   */
   firstBytes: number;
 }
 
-/** Most small jobs taken together. */
+/** Most small jobs that a worker gets together. */
 const mostTogether = 32;
 
 export class FairQueue<Job extends QueuedJob> {
@@ -59,7 +62,9 @@ export class FairQueue<Job extends QueuedJob> {
     }
   }
 
-  /** Takes the next jobs of a single holder for a worker. The list is empty without queued jobs. */
+  /**
+   * Removes and returns the next jobs of a single holder, for a worker. Empty without queued jobs.
+   */
   take(): Job[] {
     const holder = this.#jobShare.findNext(this.#waiting.keys());
     if (holder === undefined) return [];
@@ -86,7 +91,9 @@ export class FairQueue<Job extends QueuedJob> {
     return true;
   }
 
-  /** Takes the first job. If it is small, also takes the small jobs that follow. */
+  /**
+   * Removes and returns the first job; if it is small, together with the small jobs that follow.
+   */
   #takeTogether(waiting: Job[]): Job[] {
     const large = waiting.findIndex((job) => !job.isSmall);
     const together = large < 0 ? waiting.length : large;

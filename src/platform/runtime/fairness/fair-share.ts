@@ -1,6 +1,7 @@
-// The fair share of a holder in a pool of places or bytes: seven tenths of the pool for a single
-// holder, and less with every further holder. Turns follow the time that the work of a holder took,
-// not the number of turns. Only counts: callers have the queues, and shared-pool.ts evicts.
+// Computes the fair share of a holder (such as an organization) in a pool of places or bytes: seven
+// tenths of the pool for a single holder, and less with every further holder. Also decides which
+// holder has the next turn: the holder with the least time of work, not with the fewest turns. Only
+// counts: callers have the queues, and shared-pool.ts evicts.
 
 /**
  * Limit of a holder as a multiple of the free places (dynamic thresholds: Choudhury and Hahne,
@@ -9,13 +10,12 @@
  */
 const timesFree = 3;
 /**
- * Part of the pool reserved for holders without a place, each for a single place. Earlier holders
- * shrink only when they give places back, so without a reserve four holders would fill the whole
- * pool.
+ * Fraction of the pool that is reserved for the first place of new holders. Earlier holders shrink
+ * only when they give places back, so without a reserve four holders would fill the whole pool.
  */
 const forNewcomers = 1 / 16;
 
-/** Least time of a turn, so that holders of very short turns alternate too. */
+/** Minimum that is recorded for a turn, so that holders with very short turns alternate too. */
 const shortestTurnMs = 1;
 
 /** Counts places (or bytes) of a pool and the time of turns, by the name of the holder. */
@@ -30,7 +30,10 @@ export class FairShare {
    * et al., 1996). A missing holder is at `#turnMs`.
    */
   readonly #spentMs = new Map<string, number>();
-  /** Value of the holder with the last turn. New holders start here: idle time earns nothing. */
+  /**
+   * Time of the holder with the last turn. New holders start here, so that idle time earns no
+   * turns.
+   */
   #turnMs = 0;
 
   /**
@@ -53,14 +56,16 @@ export class FairShare {
     return this.#held.get(name) ?? 0;
   }
 
-  /** Tells whether this holder would still be within the reserved amount after `amount` more. */
+  /**
+   * Tells whether `amount` more stays within the amount that is reserved for each holder (`first`).
+   */
   isFirst(name: string, amount = 1): boolean {
     return this.heldBy(name) + amount <= this.#first;
   }
 
   /**
-   * Tells whether a holder may take `amount` more. `handedOver`: previous holder of a place that
-   * changes hands.
+   * Tells whether a holder may take `amount` more. `handedOver`: holder that gives up a place for
+   * this holder; null for none.
    */
   mayHold(name: string, amount = 1, handedOver: string | null = null): boolean {
     const held = this.heldBy(name) - (handedOver === name ? 1 : 0);
@@ -79,13 +84,13 @@ export class FairShare {
     return Math.max(room, Math.min(this.#first - held, free), 0);
   }
 
-  /** Takes places without a check. The caller calls `mayHold` first. */
+  /** Takes places (or bytes) without a check. The caller calls `mayHold` before. */
   hold(name: string, amount = 1): void {
     this.#held.set(name, this.heldBy(name) + amount);
     this.#heldInAll += amount;
   }
 
-  /** Gives places back, at most as many as the holder has. */
+  /** Gives places (or bytes) back, at most as many as the holder has. */
   letGo(name: string, amount = 1): void {
     const held = this.heldBy(name);
     const given = Math.min(amount, held);
@@ -108,7 +113,10 @@ export class FairShare {
     }
   }
 
-  /** Returns the holder with the least time, which has the next turn. */
+  /**
+   * Returns the holder among `names` with the least time, which has the next turn; undefined
+   * without names.
+   */
   findNext(names: Iterable<string>): string | undefined {
     let next: string | undefined;
     let leastMs = Number.POSITIVE_INFINITY;
@@ -121,7 +129,7 @@ export class FairShare {
   }
 
   /**
-   * Records the time of a turn. The next turn of this holder comes after all waiting holders had as
+   * Records the time of a turn. This holder has the next turn only after all waiting holders had as
    * much time.
    */
   recordTurn(name: string, ms: number): void {

@@ -1,8 +1,8 @@
-// Splits work into turns of the event loop. SQLite answers synchronously, so work on many rows or
-// for many callers would otherwise run in a single turn and delay all other work. A step asks here
-// before it begins. Once the turn has used up its time, steps wait for later turns, and their
-// holders take turns. The name of the last step also tells the meter (daemon/http/event-loop.ts)
-// which work blocked the loop.
+// Splits work into steps in turns (iterations) of the event loop. SQLite answers synchronously, so
+// work on many rows or for many callers would otherwise run in a single turn and delay all further
+// work. A step calls `sliceTurns` before it begins. Once a turn has lasted 50 ms, steps wait for
+// later turns, in fair order of the organizations. daemon/http/event-loop.ts reports the name of
+// the last step if work blocked the loop.
 import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue, ownHolder, type QueuedJob } from './fair-queue.ts';
 
@@ -13,7 +13,7 @@ interface WaitingStep extends QueuedJob {
   begin(): void;
 }
 
-/** A piece of work that asks for time before it begins. */
+/** A named piece of work in a turn. */
 export interface Step {
   readonly operation: string;
   /** Organization that the step works for; `ownHolder` for the daemon itself. */
@@ -35,14 +35,14 @@ const waiting = new FairQueue<WaitingStep>({
   firstBytes: 0,
 });
 /**
- * Waiting steps in transactions, in order. They alternate with the remaining steps: otherwise all
- * writes would wait for the transaction of an organization with a late turn.
+ * Waiting steps in transactions, in order. They alternate with further steps: otherwise all writes
+ * would wait for the transaction of an organization that has used much time.
  */
 const inTransaction: WaitingStep[] = [];
 let isTransactionNext = true;
 
 /**
- * Names the work that begins now, for the meter. `operation` comes from a bounded set, because it
+ * Records the name of the work that begins now. `operation` must be from a bounded set, because it
  * labels a metric.
  */
 export function nameTurn(operation: string, holder: string = ownHolder): void {
@@ -50,15 +50,18 @@ export function nameTurn(operation: string, holder: string = ownHolder): void {
   if (startedAt === undefined) beginTurn(current.at);
 }
 
-/** Returns the name of the last step, if it began at or after `sinceMs` (performance.now). */
+/**
+ * Returns the name of the last step if it began at or after `sinceMs` (performance.now); else
+ * `unnamed`.
+ */
 export function operationSince(sinceMs: number): string {
   return current.at >= sinceMs ? current.operation : 'unnamed';
 }
 
 /**
- * Begins a step of an operation: at once (returns undefined), or in a later turn if this turn has
- * used up the time or steps wait. Without an operation the last step continues, before waiting
- * steps while the turn has time.
+ * Begins a step of an operation: at once (returns undefined), or in a later turn (returns a
+ * promise) if this turn has used up the time or steps wait. Without an operation, the last step
+ * continues, ahead of waiting steps while the turn has time.
  */
 export function sliceTurns(
   operation?: string,
@@ -74,10 +77,12 @@ export function sliceTurns(
   return undefined;
 }
 
-/** Work that yields after each small part, so that turns of the event loop may end there. */
+/**
+ * Work that yields after each small part, so that a turn of the event loop may end after the part.
+ */
 export type PartedWork<T> = Generator<undefined, T>;
 
-/** Does the work part by part, each in a turn that has time. */
+/** Runs the work part by part, each part in a turn that has time left. Resolves with the result. */
 export async function inTurns<T>(operation: string, work: PartedWork<T>): Promise<T> {
   for (;;) {
     await sliceTurns(operation);
@@ -86,7 +91,7 @@ export async function inTurns<T>(operation: string, work: PartedWork<T>): Promis
   }
 }
 
-/** Does the work at once, where nothing waits for the thread. */
+/** Runs the whole work in this turn, for threads on which no further work waits. */
 export function atOnce<T>(work: PartedWork<T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -101,7 +106,7 @@ export function stepOfTurn(): Step {
 
 /**
  * Continues a step after a wait, like `sliceTurns` without an operation. A step in a transaction
- * precedes all waiting steps.
+ * does not wait in the fair queue.
  */
 export function resumeStep(
   { operation, holder }: Step,
@@ -130,8 +135,8 @@ function inLaterTurn(operation: string, holder: string, isInTransaction = false)
 }
 
 /**
- * A timer ends the turn, because it fires before the loop reads input again. A timer of `Clock`
- * does not keep the process alive, as waiting steps need.
+ * Begins a turn, which a timer ends before the loop reads input again. A timer of `Clock` would not
+ * keep the process alive, as waiting steps need.
  */
 function beginTurn(now: number): void {
   startedAt = now;
@@ -146,7 +151,7 @@ function endTurn(): void {
 }
 
 /**
- * Takes a waiting step from the queue. Steps in transactions and the rest alternate while both
+ * Removes and returns a waiting step. Steps in transactions and further steps alternate while both
  * wait.
  */
 function nextStep(): WaitingStep | undefined {
@@ -155,7 +160,7 @@ function nextStep(): WaitingStep | undefined {
   return waiting.take()[0] ?? inTransaction.shift();
 }
 
-/** Begins waiting steps until the turn ends, at least one step. */
+/** Begins waiting steps until the turn has used up the time, at least a single step. */
 function beginNext(nextTurn: Promise<void>): void {
   const step = nextStep();
   waitingCount -= 1;
@@ -170,6 +175,6 @@ function beginNext(nextTurn: Promise<void>): void {
     startedAt = performance.now();
     void nextTurn.then(endTurn);
   };
-  // The step runs in microtasks. A tick that a microtask queues runs after all of them.
+  // The step runs in microtasks. A tick that a microtask queues runs after all microtasks.
   queueMicrotask(() => process.nextTick(afterStep));
 }

@@ -1,32 +1,36 @@
-// Divides a limit between several daemons. Each daemon computes its part alone, from the number of
-// live daemons and its place among them, so that the parts never exceed the limit together.
+// Divides a limit between several daemons. Each daemon computes a part alone, from the number of
+// live daemons and the rank of this daemon among them, so that all parts together never exceed the
+// limit.
 
-/** Place of a daemon among the live daemons. */
+/** Number of live daemons, and the rank of a daemon among them. */
 export interface Place {
   count: number;
-  /** Position in the order of daemons, from 0. */
+  /** Position of the daemon in an order that all daemons share, from 0. */
   rank: number;
 }
 
-/** Parts of a daemon. Plain data, which can be sent to a thread. */
+/**
+ * Data from which the parts of a daemon are computed. Plain data, which can be sent to a thread.
+ */
 export interface Portion {
   /**
-   * Present place, and the places of the last seconds, which other daemons may still use: the
-   * smallest part counts. Empty for a daemon without a known place, which has no part.
+   * Present rank, and ranks of the last seconds, from which further daemons may still compute: the
+   * smallest part counts. Empty while the rank is unknown: then the part is 0.
    */
   readonly places: readonly Place[];
-  /** Connections that other daemons have above their part, by lane. */
+  /** Connections that further daemons have above their parts, by lane. */
   readonly taken: Readonly<Record<string, number>>;
 }
 
 /** Portion of a daemon that is alone. */
 export const wholePortion: Portion = { places: [{ count: 1, rank: 0 }], taken: {} };
-/** Portion of a daemon without a known place. */
+/** Portion of a daemon with an unknown rank: every part is 0. */
 export const noPortion: Portion = { places: [], taken: {} };
 
 /**
- * Returns the part of a whole number: equal parts, and the rest to some daemons. The name of the
- * limit chooses the first of them, so that the same daemons do not get the rest of every limit.
+ * Returns the part of a daemon in a whole number: equal parts, and a unit of the rest for some
+ * daemons. The name of the limit decides which, so that not the same daemons get the rest of every
+ * limit.
  */
 export function partOf(limit: number, name: string, { places, taken }: Portion): number {
   let least = limit;
@@ -38,7 +42,7 @@ export function partOf(limit: number, name: string, { places, taken }: Portion):
   return places.length === 0 ? 0 : Math.max(0, least - (taken[name] ?? 0));
 }
 
-/** FNV-1a, which is equal in all daemons. */
+/** Returns the FNV-1a hash of a text, which is equal in all daemons. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) {

@@ -1,5 +1,5 @@
-// A pool of places or bytes that organizations, or networks of clients, share fairly
-// (fair-share.ts). In a full pool, the slowest place is evicted for a newcomer.
+// A pool of places or bytes that holders (organizations, or networks of clients) share fairly
+// (fair-share.ts). In a full pool, the slowest place is evicted for a new holder.
 //
 // the pool   | a newcomer                                  | a holder beyond its first places
 // -----------+---------------------------------------------+---------------------------------
@@ -8,7 +8,10 @@
 //            | the slowest below 10 KB/s; else is refused  |
 import { FairShare } from './fair-share.ts';
 
-/** Speed below which a place may be evicted even if its holder has no more than the newcomer. */
+/**
+ * Speed below which a place may be evicted even if the holder has no more places than the new
+ * holder.
+ */
 const slowBytesPerSecond = 10_000;
 
 /** Work that takes a place. */
@@ -17,10 +20,10 @@ export interface Occupant {
   readonly holder: string;
   /**
    * Returns the bytes per second that the client transferred lately: Infinity while the client
-   * waits for us; null if the place is never evicted.
+   * waits for the service; null if the place must not be evicted.
    */
   pace(): number | null;
-  /** Ends the work with a clear answer. The place was already given back. */
+  /** Ends the work with a clear answer to the client. The place is given back before this call. */
   evict(): void;
 }
 
@@ -33,7 +36,9 @@ export class SharedPool {
     this.#share = new FairShare(size, first);
   }
 
-  /** Takes a place of `amount`; returns null beyond the share of the holder. */
+  /**
+   * Takes a place of `amount`. Returns null if the share of the holder does not allow the amount.
+   */
   enter(occupant: Occupant, amount = 1): Place | null {
     if (!this.#makeRoom(occupant.holder, amount)) return null;
     this.#share.hold(occupant.holder, amount);
@@ -48,16 +53,16 @@ export class SharedPool {
   }
 
   /**
-   * Tells whether a holder could take `amount` more. For a newcomer, a slower place that can be
-   * evicted counts as free.
+   * Tells whether a holder may try to take `amount` more. True for the reserved first amount: then
+   * `enter` evicts, or fails if no place can be evicted.
    */
   hasRoom(holder: string, amount: number): boolean {
     return this.#share.isFirst(holder, amount) || this.#share.mayHold(holder, amount);
   }
 
   /**
-   * Takes `amount` more for a place. Returns false beyond the share of the holder, or after an
-   * eviction.
+   * Takes `amount` more for a place. Returns false if the share of the holder does not allow the
+   * amount, or if the place was evicted.
    */
   grow(place: Place, amount: number): boolean {
     const { holder } = place.occupant;
@@ -75,8 +80,8 @@ export class SharedPool {
   }
 
   /**
-   * Evicts the slowest place of a holder (the last of equal places), unless it is faster than
-   * `mostPace`. Returns whether a place was evicted.
+   * Evicts the slowest place of a holder (the newest of equal places), unless the place is faster
+   * than `mostPace`. Returns whether a place was evicted.
    */
   evictSlowestOf(holder: string, mostPace = Number.POSITIVE_INFINITY): boolean {
     let slowest: Place | null = null;
@@ -114,8 +119,8 @@ export class SharedPool {
   }
 
   /**
-   * Returns the slowest place of a different holder that may be evicted. Of equal places, returns
-   * the last place of the largest holder.
+   * Returns the slowest place that may be evicted for a new holder; null without such a place. Of
+   * equal places, returns the newest place of the largest holder.
    */
   #slowest(newcomer: string, mayYield: (pace: number, held: number) => boolean): Place | null {
     let slowest: Place | null = null;
@@ -136,7 +141,7 @@ export class SharedPool {
   }
 }
 
-/** Place of a piece of work in a pool. */
+/** The place of an occupant in a pool. */
 export class Place {
   readonly occupant: Occupant;
   /** Amount of the place. Only the pool changes it. */
