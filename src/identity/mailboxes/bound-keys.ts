@@ -10,7 +10,8 @@ import type { Db } from '../../platform/store/db.ts';
 import * as queries from './queries.ts';
 
 /**
- * Checks that the mailbox belongs to the namespace of the key; `id` is undefined for the list.
+ * Requires that a mailbox belongs to the namespace of the key. Without `id`, as for the list of
+ * mailboxes, it requires nothing.
  * @throws ForbiddenError, also for a mailbox that does not exist.
  */
 export async function requireMailboxOfNamespace(

@@ -137,7 +137,7 @@ export async function getMailbox(app: App, caller: Caller, id: string): Promise<
   return present(db, await getMailboxRow(db, caller.organizationId, id));
 }
 
-/** Audit action and event that report a change. */
+/** Audit action and kind of event by which a change is reported. */
 interface Told {
   action: AuditAction;
   kind: EventKind & { sample: Mailbox };
@@ -145,7 +145,7 @@ interface Told {
 
 const updated: Told = { action: mailboxNoun.updated, kind: events.mailboxUpdated };
 
-/** Changes a mailbox by the result of `decide`. If anything changed, audits and publishes it. */
+/** Locks a mailbox and stores the columns that `decide` returns. Audits and publishes a change. */
 function changeMailbox(
   app: App,
   by: Caller | ChangeAuthor,

@@ -174,7 +174,7 @@ export interface SenderHealth {
   series: number[];
 }
 
-/** Reads the health of senders. Returns a function that gives it for any of these addresses. */
+/** Reads the health of senders. Returns a function from folded address to health. */
 export async function senderHealth(
   db: Db,
   organizationId: string,

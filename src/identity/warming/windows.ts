@@ -183,7 +183,7 @@ export async function moveWindows(app: App): Promise<number> {
   }
 }
 
-/** Moves the window of a plan. Logs a fault, so that further plans move. Returns if it changed. */
+/** Moves the window of a plan. Logs an error. Returns whether the plan changed. */
 async function moveOne(app: App, planId: string): Promise<boolean> {
   try {
     const moved = await app.store.write((trx) => moveWindow(app, trx, planId));
@@ -195,7 +195,7 @@ async function moveOne(app: App, planId: string): Promise<boolean> {
   }
 }
 
-/** Logs the change and forgets a completed plan in the memory of this process. */
+/** Logs a hold or a restart, and forgets a completed plan in the memory of this process. */
 function reportMove(app: App, { plan, change }: NonNullable<Moved>): void {
   const { organization_id: organizationId, domain, hold_reason: reason } = plan;
   if (change === 'completed') warmedDomains(app).forget();

@@ -46,7 +46,7 @@ type Outcome =
 interface Leased {
   id: string;
   tries: number;
-  /** Whether the store has the result already. */
+  /** Whether an earlier try has stored the result. */
   isParsed: boolean;
   message: MessageRow | undefined;
   /** Bytes of a small mail. */

@@ -19,7 +19,7 @@ import { type Leaver, readMailToken } from '../../outbound/unsubscribe-links/tok
 import { type MailAddress, parseAddress } from '../../platform/net/address.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
-/** A mailbox, with the address by which it was found. */
+/** A mailbox, with the address of the mail. */
 export interface MailboxAddressee {
   kind: 'mailbox';
   mailboxId: string;

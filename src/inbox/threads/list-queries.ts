@@ -1,6 +1,6 @@
 // SQL for the lists of threads and of their messages. The main index orders threads by mailbox,
-// folder, read, starred, then activity. A list that does not filter by one of these columns merges
-// the sorted ranges of all its values, so a page costs only the rows it returns. Snoozed and
+// folder, read, starred, then activity. A list without a filter on a column merges the sorted
+// ranges of all values of the column, so a page costs only the rows that it returns. Snoozed and
 // labelled threads have separate indexes.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../../core/api/cursor.ts';

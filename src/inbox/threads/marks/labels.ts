@@ -1,4 +1,4 @@
-// Labels of a thread: short texts. They keep their case but are compared without it.
+// Labels of a thread: short texts. A label keeps its case, but comparisons ignore the case.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { changesOf } from '../../../history/audit/audit.ts';

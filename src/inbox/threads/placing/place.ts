@@ -79,8 +79,8 @@ export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boo
 }
 
 /**
- * Returns the ids of the threads that name the message or are named by it, the thread of the
- * nearest parent first. `named` are the stored references with the hashes of the message.
+ * Returns the ids of the threads that a message joins or connects, the thread of the nearest parent
+ * first. `named` are the stored references with the hashes of the message.
  */
 export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): string[] {
   const byId = named.filter(({ message_id_hash }) => message_id_hash !== keys.topic);
