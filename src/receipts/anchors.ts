@@ -19,7 +19,7 @@ export interface Anchor extends SignedHead {
   publicKey: string;
 }
 
-/** Reads the heads that were signed since the last run. */
+/** Reads the heads that were signed in the last 25 hours. */
 async function* recentHeads(app: App): AsyncGenerator<Anchor[]> {
   const since = app.clock.now() - backMs;
   for (let after = ''; ; ) {

@@ -10,7 +10,7 @@ import {
   verify,
 } from 'node:crypto';
 
-/** Length of a raw public key. */
+/** Bytes of a raw public key. */
 const keyBytes = 32;
 const idDigits = 16;
 /** The bytes before a raw Ed25519 key in the SubjectPublicKeyInfo (RFC 8410). */

@@ -13,7 +13,7 @@ interface Signer {
   key: KeyObject;
 }
 
-/** The signer of each app, after the first read. */
+/** Holds the signer of each app; null before the first read. */
 const signers = perApp<App, { known: Signer | null }>(() => ({ known: null }));
 
 /** Returns the context that binds an encrypted private key to the id of the key. */

@@ -17,7 +17,7 @@ export const runCounters = [
   'complaints',
 ] as const;
 
-/** Each counter of a run with the count. */
+/** Counts of the messages of a run, by counter. */
 export type RunTally = Record<(typeof runCounters)[number], number>;
 
 export type RunCountersRow = RunTally & { run_id: string };

@@ -71,7 +71,7 @@ export async function findRunCounts(
   return (runId) => tallies.get(runId) ?? emptyTally();
 }
 
-/** Attempts of a run in a span of time. */
+/** Numbers of the attempts of a run since a time, and the last deferral. */
 export interface RecentDeferrals {
   attempted: number;
   /** Attempts that a provider deferred for policy or rate. */

@@ -1,4 +1,5 @@
-// All SQL on `campaign_runs` and `campaign_recipients`. Rows only, no decisions.
+// SQL on `campaign_runs` and `campaign_recipients`, with list-queries.ts (lists, erasure) and
+// walk-queries.ts (the loop). Rows only, no decisions.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';

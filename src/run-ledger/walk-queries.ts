@@ -7,7 +7,7 @@ import { type RunTrouble, runTroubles } from './schema.ts';
 const own = ownTables<RunTables>();
 const on = tables<RunTables>;
 
-/** A worker and the present time. */
+/** A worker that claims a run, and the present in ms since 1970. */
 export interface Moment {
   worker: string;
   now: number;

@@ -20,7 +20,7 @@ export interface EndpointRow {
   secret: string;
   /** Encrypted; null if the secret was never rotated. */
   previous_secret: string | null;
-  /** Time until which both secrets sign, ms since 1970. */
+  /** Time until which both secrets sign, ms since 1970; null if the secret was never rotated. */
   previous_until: number | null;
   /** The first failure after the last success, ms since 1970. */
   failing_since: number | null;

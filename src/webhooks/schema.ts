@@ -1,4 +1,4 @@
-// Shapes of webhooks, in and out (specification 2.14, 4.9).
+// Schemas of requests and responses of webhooks (specification 2.14, 4.9).
 
 import { z } from 'zod';
 import { boundedMap } from '../core/api/bounded-schema.ts';

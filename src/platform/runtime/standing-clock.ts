@@ -24,7 +24,7 @@ export class PastTimeError extends Error {
 }
 
 export interface StandingClockOptions {
-  /** Called with each new time, before work settles. */
+  /** Called with each new time, before due work runs. */
   onTime?: (now: number) => void;
 }
 
@@ -34,7 +34,7 @@ export class StandingClock implements Clock {
   readonly #onTime: (now: number) => void;
   #nowMs: number;
   #jumpedMs = 0;
-  /** Time of the system's clock since which this clock follows it. */
+  /** Time of the system's clock since which this clock follows it; null while this clock stands. */
   #followsSince: number | null = null;
   #cancelFollow: () => void = () => {};
   #turn: Promise<unknown> = Promise.resolve();

@@ -9,7 +9,7 @@
 //          | organization holds the fewest             |
 // waits    | 5 s                                       | refused (503)
 // runs     | done                                      | answered
-// runs     | 500 ms                                    | OverdueError; the place is free once it ends
+// runs     | 500 ms                                    | OverdueError; its end frees the place
 import { CapacityError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { FairShare } from '../runtime/fairness/fair-share.ts';

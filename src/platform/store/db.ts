@@ -73,7 +73,7 @@ export function engineOf(db: Engine): StoreKind {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
 }
 
-/** Connections of Kyselys that have only a single connection. */
+/** Connection of each Kysely that always runs on the same connection. */
 const directConnections = new WeakMap<Db, DatabaseConnection>();
 
 /**

@@ -102,8 +102,8 @@ export async function enter(
 }
 
 /**
- * Checks the fields of a caller that was let in, and runs the route. @throws ValidationError of all
- * fields
+ * Checks the fields of the request of an admitted caller, and runs the route.
+ * @throws ValidationError with the problems of all fields; errors of the route
  */
 export async function answer<Answer>(
   app: App,

@@ -22,9 +22,9 @@ import { eraseRecorded } from './actions.ts';
 import { eraseEvent } from './events.ts';
 import { type Erased, eraseMember } from './member.ts';
 
-/** Number of rows of a table that a transaction erases. */
+/** Most rows of a table that a transaction erases. */
 const batch = 100;
-/** Number of contacts that a transaction removes from a ledger. */
+/** Most contacts that a transaction removes from a ledger. */
 const recipientsAtOnce = 500;
 
 type Erase = (trx: Db, row: ErasureRow) => Promise<Erased>;

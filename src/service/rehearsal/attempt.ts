@@ -10,7 +10,7 @@ import { captured, type Ending, simulate } from '../../outbound/queue/attempting
 import { fateOf } from './scenario.ts';
 import type { Scenario } from './schema.ts';
 
-/** Creates the attempts of a scenario. */
+/** Returns the function that ends each attempt by the scenario, without sending. */
 export function rehearsedAttempts(app: App, scenario: Scenario): AttemptMessage {
   const endingOf = (delivery: DeliveryRow): Ending => {
     const fate = fateOf(scenario, delivery.email);

@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 export interface VirtualClockOptions {
   /** Time of the start, ms since 1970. Default: the time at which the store stopped, or now. */
   at: number | undefined;
-  /** Lets mail leave this machine although the times are not real. */
+  /** Whether mail may leave this machine although the times are not real. */
   allowNetwork: boolean;
 }
 

@@ -1,4 +1,4 @@
-// All SQL on `webhook_counters`: deliveries of an endpoint by quarter hour and status. Rows only.
+// SQL on `webhook_counters`: deliveries of an endpoint by quarter hour and status. Rows only.
 import { sql } from 'kysely';
 import { type Db, engineOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';

@@ -1,5 +1,5 @@
-// SQL of the queue of webhooks: `webhook_deliveries`, `webhook_attempts`. Lists for the API are
-// list-queries.ts. Rows only, no decisions.
+// SQL of the queue of webhooks: `webhook_deliveries`, `webhook_attempts`. list-queries.ts has the
+// lists for the API. Rows only, no decisions.
 //
 //   a delivery | due_at           | claimed_by
 //   -----------+------------------+-----------

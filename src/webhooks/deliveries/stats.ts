@@ -26,7 +26,8 @@ function runsOf(starts: readonly number[]): Days[] {
 }
 
 /**
- * Returns the last `period` days, including today. Reads a counter for each quarter hour.
+ * Returns deliveries by day for the last `period` days, including today. Reads a counter for each
+ * quarter hour.
  * @throws ResourceNotFoundError.
  */
 export async function webhookStats(

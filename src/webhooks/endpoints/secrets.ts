@@ -12,7 +12,9 @@ const overlapMs = 24 * 3_600_000;
 export const secretOf = (id: string) => `webhookSecret:${id}`;
 export const headersOf = (id: string) => `webhookHeaders:${id}`;
 
-/** Creates a secret in the form of Standard Webhooks; returns it with the stored form. */
+/**
+ * Creates a secret in the form of Standard Webhooks; returns the plaintext and the encrypted text.
+ */
 export function makeSecret(app: App, id: string): { plaintext: string; sealed: string } {
   const bytes = Buffer.from(app.random.bytes(secretBytes));
   const plaintext = `whsec_${bytes.toString('base64')}`;

@@ -1,4 +1,4 @@
-// All SQL on `webhook_bodies`: the posted body of each event. Rows only.
+// SQL on `webhook_bodies`: the posted body of each event. Rows only.
 import { sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';

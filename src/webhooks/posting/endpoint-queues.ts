@@ -17,7 +17,7 @@ export interface Task {
   body: string | null;
 }
 
-/** Queue of an endpoint. */
+/** Claimed deliveries of an endpoint, with limits, address and secrets. */
 export interface Queue {
   /** Id of the endpoint. */
   id: string;

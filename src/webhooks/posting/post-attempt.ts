@@ -27,7 +27,7 @@ export interface OpenedEndpoint {
   headers: Record<string, string>;
 }
 
-/** Encrypted columns of an endpoint. */
+/** Columns of an endpoint that a post depends on. */
 const openedColumns = [
   'id',
   'url',

@@ -145,7 +145,10 @@ function nextOf(app: App, one: ClaimedAttempt, fate: Fate | undefined): Next {
   return isOver ? ended('cancelled') : { status: 'pending', attemptCount, dueAt };
 }
 
-/** Returns the next time of `webhooks.retry.scheduleSeconds`; null at the end of the schedule. */
+/**
+ * Returns the time of the next attempt: by the schedule ± 20 %, and not before the Retry-After;
+ * null at the end of the schedule.
+ */
 function nextAttemptAt(
   app: App,
   made: number,

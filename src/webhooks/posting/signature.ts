@@ -86,7 +86,7 @@ function isSecret(text: string): boolean {
   return length >= 24 && length <= 64;
 }
 
-/** Derives a secret from a private text. */
+/** Derives a webhook secret (`whsec_` and base64) from a private text. */
 export function secretFrom(text: string): string {
   return secretPrefix + createHash('sha256').update(text).digest('base64');
 }

@@ -36,7 +36,7 @@ interface UnderWayParts {
   onEnd: () => void;
 }
 
-/** Claimed deliveries of a daemon. */
+/** Posts and settles the claimed deliveries of a daemon. */
 export class UnderWay {
   readonly #app: App;
   readonly #parts: UnderWayParts;

@@ -23,7 +23,7 @@ export type Refusal = 'full' | 'paused' | 'closed';
 export interface PoolOptions<Payload> extends ThreadOptions<Payload> {
   mostJobs: number;
   mostBytes: number;
-  /** Bytes that each organization may have in the queue, as long as the queue has space. */
+  /** Bytes of the reserve of the queue that each organization may take (fair-share.ts). */
   firstBytes: number;
   /** Returns the error for a refused job. */
   refuse(why: Refusal): Error;

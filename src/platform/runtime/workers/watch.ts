@@ -45,7 +45,7 @@ export interface Watched {
   thread: string | null;
   /** Time limit of a job, in ms. */
   deadlineMs: number;
-  /** Returns the number of the current job. */
+  /** Returns the index of the current job in the group. */
   place(): number;
   onOverdue(): void;
 }

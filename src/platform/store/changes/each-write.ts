@@ -1,5 +1,5 @@
-// A statement that runs in the transaction of each write of a piece of work. A mark of the work is
-// then stored if and only if the work is.
+// A statement that joins each write transaction of an operation, for example to mark an idempotency
+// key. The mark is then stored if and only if the work is.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db } from '../db.ts';
 
@@ -13,7 +13,9 @@ export function joinEachWrite<T>(join: JoiningWrite, work: () => T): T {
   return joining.run(join, work);
 }
 
-/** Runs `work` without the caller's joining write, for writes that only prepare. */
+/**
+ * Runs `work` without the caller's joining write, for writes that are no effect of the operation.
+ */
 export function withoutJoining<T>(work: () => T): T {
   return joining.run(undefined, work);
 }

@@ -42,7 +42,7 @@ export function leaseDelayMs(
   return Math.max(0, jumps.lastMs);
 }
 
-/** Renews a lease each third of its length, until the returned function is called. */
+/** Renews a lease after each third of the length, until the returned function is called. */
 export function keepLease(
   { clock, log }: Surroundings,
   { leaseMs, renew, trouble }: HeldLease,

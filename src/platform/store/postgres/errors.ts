@@ -79,7 +79,7 @@ export function isRerunnable(error: unknown): boolean {
   return rerunStates.includes(troubleStateOf(error)) || isStalePlan(error);
 }
 
-/** Tells whether a prepared statement is older than a new column of its table. */
+/** Tells whether a statement was prepared before a column was added to the table. */
 export function isStalePlan(error: unknown): boolean {
   return troubleStateOf(error) === stalePlanState;
 }

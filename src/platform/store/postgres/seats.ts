@@ -158,7 +158,7 @@ export async function ask(
   }
 }
 
-/** Time at which a server last left a statement without an answer in time. */
+/** Clock, and the time at which a statement last got no answer in time. */
 interface Silence {
   clock: Clock;
   atMs: number;

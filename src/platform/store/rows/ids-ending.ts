@@ -17,8 +17,8 @@ export type IdsEnding = (
 ) => Promise<string[]>;
 
 /**
- * Declares the search in a table with `id` and `organization_id`. `ending` has no wildcards of
- * LIKE.
+ * Declares the search in a table with `id` and `organization_id`. The caller passes an `ending`
+ * without the wildcards of LIKE.
  */
 export function idsEndingIn(table: string): IdsEnding {
   return async (db, organizationId, ending, limit) => {

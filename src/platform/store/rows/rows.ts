@@ -74,7 +74,7 @@ export class Rows<Row extends OwnedRow> {
     return (await this.#byId(db, [organizationId, id])).rows[0] as Row | undefined;
   }
 
-  /** @throws ResourceNotFoundError naming the kind. */
+  /** Returns a row. @throws ResourceNotFoundError naming the kind. */
   async get(db: Db, organizationId: string, id: string): Promise<Row> {
     return this.#found(await this.find(db, organizationId, id), id);
   }
@@ -130,7 +130,10 @@ export class Rows<Row extends OwnedRow> {
     return inserted.length > 0;
   }
 
-  /** Returns the changed row, locked until the transaction ends. @throws ResourceNotFoundError. */
+  /**
+   * Changes a row, which stays locked until the transaction ends. Returns the changed row.
+   * @throws ResourceNotFoundError.
+   */
   async update(db: Db, organizationId: string, id: string, change: Values<Row>): Promise<Row> {
     const row = await tables<Untyped>(db)
       .updateTable(this.#table)
@@ -142,7 +145,7 @@ export class Rows<Row extends OwnedRow> {
     return this.#found(row, id);
   }
 
-  /** Returns the removed row. @throws ResourceNotFoundError. */
+  /** Removes a row, and returns it. @throws ResourceNotFoundError. */
   async remove(db: Db, organizationId: string, id: string): Promise<Row> {
     const row = await tables<Untyped>(db)
       .deleteFrom(this.#table)

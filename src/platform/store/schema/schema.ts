@@ -1,4 +1,4 @@
-// The data model: a file for each wing of src/ (three for outbound), in the order of references.
+// The data model: a file for each area of src/ (three for outbound), in the order of references.
 // Conventions of all tables:
 //
 // times       milliseconds since 1970; a day or hour is its first millisecond (UTC)

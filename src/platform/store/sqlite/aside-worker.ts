@@ -18,7 +18,7 @@ export type AsideAnswer =
 export interface AsideWorkerData {
   file: string;
   busyMs: number;
-  /** The SQL function that ends a statement after `mostMs` (in-time.ts). */
+  /** Name of the SQL function that ends a statement after `mostMs` (in-time.ts). */
   inTimeFunction: string;
   mostMs: number;
 }
