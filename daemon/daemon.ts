@@ -151,7 +151,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const jobs = await startJobs(app, serviceJobs(app, { authenticator, sealer, surroundings }));
     onStop((graceMs) => jobs.stop(graceMs));
     await startCampaigns(app, onStop);
-    const loopDelay = measureLoopDelay(stallReporter(app));
+    const loopDelay = measureLoopDelay();
     onStop(() => loopDelay.stop());
     const workload = openWorkload(app, loopDelay);
     const { virtualClock, serveTracked: serve = serveLinks } = options;
@@ -175,6 +175,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
       const text = firstStartText(app.config, httpUrl, first.apiKey);
       announceFirstStart(app, text, options.print ?? null);
     }
+    loopDelay.reportTo(stallReporter(app));
     const reload = (next: Config) => {
       const keys = reloadConfig(app.config, next);
       app.log.level = app.config.log.level;

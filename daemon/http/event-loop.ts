@@ -14,6 +14,12 @@ export interface LoopDelay {
   stop(): void;
 }
 
+/** A delay that is measured, and whose stalls are reported. */
+interface LoopMeter extends LoopDelay {
+  /** Reports stalls from now on: a start loads and builds for a second, which delays nobody. */
+  reportTo(onStall: OnStall): void;
+}
+
 const probeEveryMs = 50;
 /** Shortest stall that is reported: two turns of work. */
 const reportFromMs = 100;
@@ -40,7 +46,8 @@ export function stallReporter({
  * each. The histogram of node:perf_hooks loses the turn in which it is reset, and in an overload
  * that is every turn.
  */
-export function measureLoopDelay(onStall: OnStall = () => {}): LoopDelay {
+export function measureLoopDelay(): LoopMeter {
+  let onStall: OnStall = () => {};
   let lastMs = systemClock.elapsed();
   let timeMs = 0;
   let weightedMs = 0;
@@ -66,6 +73,10 @@ export function measureLoopDelay(onStall: OnStall = () => {}): LoopDelay {
       timeMs = 0;
       weightedMs = 0;
       return meanMs;
+    },
+    reportTo(report) {
+      look();
+      onStall = report;
     },
     stop: () => cancel(),
   };
