@@ -22,9 +22,9 @@ import { learnRootKeys } from './root-keys/root-keys.ts';
 import { openSecrets, type Secrets } from './root-keys/secrets.ts';
 
 /**
- * Functions of higher rooms that lower rooms call without an import. Each room declares the hooks
- * that it calls in the interface (`declare module`, in the `hooks.ts` of the room). service.ts
- * provides all hooks.
+ * Functions that folders of src call without an import, because the implementation is in a higher
+ * folder. The calling folder declares each hook in this interface (`declare module`, in a file
+ * `hooks.ts`). service.ts provides all hooks.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: the rooms fill it.
 export interface Hooks {}
@@ -51,8 +51,8 @@ export interface App {
   /** Base URL of the links in mail and answers: the URL of the HTTP server, once it listens. */
   readonly publicUrl: { current: string };
   /**
-   * Returns a resource that ends with the app, such as a worker. Equal names share a resource.
-   * Tests share it between apps, because the start of a worker takes longer than most tests.
+   * Makes a resource that ends with the app, such as a worker. Tests share a resource of each name
+   * between apps, because the start of a worker takes longer than most tests.
    */
   keep: Keep;
   close(): Promise<void>;
@@ -88,7 +88,10 @@ interface OpenOptions {
   earlier: 'migrate' | 'refuse' | 'read';
 }
 
-/** Creates a secret only for a new store: a new secret cannot decrypt an existing store. */
+/**
+ * Opens an existing store, or makes a store and a secret. For an existing store no secret is made,
+ * as a new secret could not decrypt the store.
+ */
 async function openOrMake(config: Config, clock: Clock, options: OpenOptions) {
   const { dataDir, database, secret: settings } = config;
   try {
@@ -100,7 +103,7 @@ async function openOrMake(config: Config, clock: Clock, options: OpenOptions) {
   return { secrets, store: await openStore(database, dataDir, clock, options) };
 }
 
-/** If both are missing, the error names the store: naming only the secret would mislead. */
+/** Opens the store before the secrets: if both are missing, the error names the store. */
 async function openExisting(config: Config, clock: Clock, options: OpenOptions) {
   const { dataDir, database, secret: settings } = config;
   const store = await openStore(database, dataDir, clock, { ...options, mustExist: true });

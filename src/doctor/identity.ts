@@ -20,7 +20,10 @@ const mostNamed = 5;
 const dayMs = 24 * 3600_000;
 const soonMs = 14 * dayMs;
 
-/** Returns the status of a domain, and a sentence on mail from the domain on this service. */
+/**
+ * Returns the status of a domain as text, and whether this service still receives the mail of the
+ * domain.
+ */
 async function standingIn(
   db: Db,
   { id, domain, status, receives_mail }: Awaited<ReturnType<typeof selectUnverified>>[number],

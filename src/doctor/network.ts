@@ -14,7 +14,7 @@ const greetingMs = 5_000;
 const mostGreeting = 1_000;
 /** A name with broken signatures, kept for tests of resolvers. */
 const brokenName = 'dnssec-failed.org';
-/** The test entry that every list has (RFC 5782 5). */
+/** Test entry that each blocklist has (RFC 5782 5). */
 const listedName = '2.0.0.127.zen.spamhaus.org';
 const whichServers = (app: App) =>
   app.config.dns.servers.length > 0 ? app.config.dns.servers.join(', ') : 'of the system';

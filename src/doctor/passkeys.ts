@@ -1,5 +1,5 @@
-// Passkeys that the address of the service left behind: browsers offer a passkey only to the host
-// that it was made for.
+// Passkeys for a former host of the service: browsers offer a passkey only to the host for which
+// the passkey was made.
 import { findPerson, selectPlaces } from '../access/members/queries.ts';
 import { findOrganizations } from '../access/organizations/queries.ts';
 import { countByHost, selectLeftBehind } from '../access/passkeys/queries.ts';
@@ -26,7 +26,7 @@ async function hasOtherWay(app: App, personId: string): Promise<boolean> {
   return organizations.some(({ sign_in }) => sign_in !== 'strong');
 }
 
-/** Returns a warning about passkeys of another host; null without such passkeys. */
+/** Returns a warning about passkeys of a different host; null without such passkeys. */
 export async function leftBehindDoubt(app: App): Promise<string | null> {
   const { db } = app.store;
   if (!app.config.console.signIn.passkeys) return null;

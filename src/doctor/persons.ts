@@ -10,7 +10,10 @@ import { type Check, ok, skipped, warn } from './finding.ts';
 const mostMembers = 1_000;
 const mostNamed = 5;
 
-/** Returns a warning that links to sign in cannot be mailed; null if they can. */
+/**
+ * Returns a warning if sign-in links and invitations cannot be mailed. Null if they can, or if the
+ * configuration mails none.
+ */
 export async function personMailDoubt(app: App): Promise<string | null> {
   const { config, store } = app;
   const { link, from } = config.console.signIn;

@@ -91,8 +91,8 @@ export async function databaseSize(db: Db): Promise<DatabaseSize> {
 }
 
 /**
- * Returns the size of the whole store with indexes, and the space of deleted rows; null on
- * PostgreSQL.
+ * Returns the bytes of the whole store with indexes, and the free bytes of deleted rows.
+ * `freeBytes` is null on PostgreSQL.
  */
 export async function storeSize(db: Db): Promise<{ storeBytes: number; freeBytes: number | null }> {
   if (engineOf(db) === 'postgres') {

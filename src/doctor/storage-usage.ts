@@ -10,7 +10,7 @@ import { storeSize } from './queries.ts';
 export interface OrganizationUsage {
   organizationId: string;
   name: string;
-  /** Bytes of HTML and text of messages. Messages with equal content share them. */
+  /** Bytes of HTML and text of messages. Messages with equal content share the bytes. */
   contentBytes: number;
   /** Bytes of attachments and of received raw mail. */
   fileBytes: number;

@@ -103,7 +103,7 @@ function settingsOf({ display_name: displayName, description }: queries.Extensio
   return { displayName, description };
 }
 
-/** Creates an extension. @throws ConflictError for a name that is taken, and beyond 1,000. */
+/** Creates an extension. @throws ConflictError for a taken name, and above 1,000 extensions. */
 export async function createExtension(
   app: App,
   caller: Caller,
@@ -164,13 +164,16 @@ export async function listExtensions(
   return { items: await presentAll(db, caller, shown), nextCursor };
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns an extension that the organization may see. @throws ResourceNotFoundError. */
 export async function getExtension(app: App, caller: Caller, id: string): Promise<Extension> {
   const { db } = app.store;
   return presentOne(db, caller, await getVisible(db, caller.organizationId, id));
 }
 
-/** @throws ResourceNotFoundError; ForbiddenError for an extension of another organization. */
+/**
+ * Changes the texts of an extension.
+ * @throws ResourceNotFoundError; ForbiddenError for an extension of a different organization.
+ */
 export function updateExtension(
   app: App,
   caller: Caller,

@@ -1,6 +1,6 @@
 // Installations of extensions (specification 2.15, 4.9, 5.7): a person accepts exactly the grants
-// of a version. Each has one key, and one endpoint if events are posted. All three are made,
-// changed and ended together.
+// of a version. Each installation has a key, and an endpoint if events are posted: all three are
+// made, changed and ended together.
 //
 //   state      moved by                                     to         also
 //   (none)     install                                      active     key and secret shown this once
@@ -287,7 +287,7 @@ export async function listInstallations(
   return { items: items.map((one) => shownTo(caller, one)), nextCursor };
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns an installation as the caller may see it. @throws ResourceNotFoundError. */
 export async function getInstallation(app: App, caller: Caller, id: string): Promise<Installation> {
   const { db } = app.store;
   const row = await queries.installations.get(db, caller.organizationId, id);
@@ -327,7 +327,7 @@ function requirePersonToWiden(
   );
 }
 
-/** Returns the installed version. */
+/** Returns the version that an installation has now, with the grants. */
 export async function versionOf(db: Db, row: queries.InstallationRow): Promise<VersionRow> {
   const version = await findVersionRow(db, row.extension_id, row.version_id);
   if (!version) throw new Error(`${row.id} has no version`);
@@ -337,7 +337,7 @@ export async function versionOf(db: Db, row: queries.InstallationRow): Promise<V
 /**
  * Changes send mode, scope or URL of an installation, within the rights of the caller.
  * @throws ResourceNotFoundError; ValidationError; ForbiddenError for rights that the caller lacks,
- * and for a service that widens it.
+ * and for a service that widens the installation.
  */
 export async function updateInstallation(
   app: App,

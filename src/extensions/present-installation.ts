@@ -22,7 +22,7 @@ export async function presentInstallations(
 ): Promise<Installation[]> {
   if (rows.length === 0) return [];
   const unique = (ids: (string | null)[]) => [...new Set(ids.flatMap((id) => id ?? []))];
-  // Named like the key, since the maker may rename the extension but not an installation.
+  // Uses the name of the key: the maker may rename the extension, but no installation.
   const keyNames = await findKeyNames(db, unique(rows.map((row) => row.key_id)));
   const endpointIds = unique(rows.map((row) => row.endpoint_id));
   const extensions = await findByIds(db, unique(rows.map((row) => row.extension_id)));

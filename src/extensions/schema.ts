@@ -17,7 +17,7 @@ export const runtimes = ['webhook', 'hosted'] as const;
 const longestName = 64;
 const longestDescription = 1_000;
 const longestChangelog = 10_000;
-/** Limits of the characters of a version number, and of the grants of a version. */
+/** Most characters of a version number. */
 const longestVersion = 100;
 export const mostGrants = 200;
 export const longestGrant = 100;
@@ -84,7 +84,10 @@ export const extensionOutput = z
 
 export const extensionPage = cursorPageOf(extensionOutput);
 
-/** Excludes permissions that would widen an installation or that reach beyond mail. */
+/**
+ * Tells whether an extension may get a permission: none that widens an installation, or that
+ * reaches beyond mail.
+ */
 function isGrantable(permission: Permission): boolean {
   const [resource, action] = permission.split(':');
   if (resource === 'keys' || resource === 'extensions' || resource === 'members') return false;
@@ -103,7 +106,10 @@ export const grantablePermissions = everyPermission().filter(isGrantable).sort(i
 /** Kinds of events that a version may ask for. A test of a webhook needs no grant. */
 export const grantableEvents = eventTypes.filter((type) => type !== 'webhook.test');
 
-/** Schema of a list without repeated entries. The problem of a refused entry has its index. */
+/**
+ * Schema of a list of `known` grants without repeats. The path of a problem has the index of the
+ * entry.
+ */
 function grantsAmong(known: readonly string[], problem: string) {
   return z
     .array(z.string().max(longestGrant))

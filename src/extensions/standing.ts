@@ -36,7 +36,7 @@ export const markFailing: Hooks['endpointDisabled'] = async (
   await installations.update(trx, organizationId, installationId, change);
 };
 
-/** Records a change of state of an installation, without details. */
+/** Audits that an installation was enabled or disabled. Publishes an event only for disabling. */
 async function recordMove(
   app: App,
   trx: Db,
@@ -83,7 +83,7 @@ export async function disableInstallation(
   return disabled;
 }
 
-/** @throws ForbiddenError for a caller that could not give the installation these rights. */
+/** @throws ForbiddenError if the caller lacks a right of the installation. */
 async function requireRights(
   app: App,
   trx: Db,
@@ -125,7 +125,7 @@ export async function enableInstallation(
 }
 
 /**
- * Replaces key and secret. The old key ends at once; both secrets sign for 24 hours.
+ * Replaces key and secret. The old key ends at once; the old and the new secret sign for 24 hours.
  * @throws ResourceNotFoundError; ForbiddenError for rights that the caller lacks.
  */
 export async function rotateCredentials(app: App, caller: Caller, id: string): Promise<Installed> {

@@ -128,7 +128,10 @@ export async function listVersions(
   return { items: shown.map((row) => presentListed(row, extension)), nextCursor };
 }
 
-/** Returns a version by id or number; without either, the latest version. */
+/**
+ * Returns a version by id or number; with null, the latest version.
+ * @throws ResourceNotFoundError; ConflictError if the extension has no version to install.
+ */
 export async function findVersion(
   db: Db,
   extension: queries.ExtensionRow,

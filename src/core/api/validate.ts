@@ -99,15 +99,12 @@ function newFields(): FieldErrors {
   return Object.create(null);
 }
 
-/**
- * Returns the problems by field, as in an answer of the API. The path of an unknown field is the
- * name.
- */
+/** Returns the problems by the dotted path of each field, as in an answer of the API. */
 function fieldsOf(error: z.ZodError, schema: z.ZodType, where: string): FieldErrors {
   const fields = newFields();
   const unknownField = unknownFieldWords(schema);
   const issues = error.issues.slice(0, mostFieldErrors);
-  // Length and form of a value are not checked if the type is wrong.
+  // Leaves out problems of length and form for a value of the wrong type.
   const ofAnotherType = new Set(
     issues.flatMap(({ code, path }) => (code === 'invalid_type' ? path.join('.') : [])),
   );

@@ -5,7 +5,7 @@
 //
 //   state of an object | event                                        | then
 //   -------------------+----------------------------------------------+---------------------------------
-//   (none)             | `stageContent` needs a place for content     | writing, and unused as of now
+//   (none)             | `stageContents` gets new content             | writing, and unused as of now
 //   writing            | it is durable, and a blob is committed       | stored, used
 //   writing, stored    | no blob has referred to it for a day         | removing (sweep.ts)
 //   stored             | the same content of the organization again   | stored: shared, nothing is written
@@ -37,7 +37,7 @@ import {
 } from './queries.ts';
 import type { Bucket } from './s3.ts';
 
-/** Seconds after which a client may repeat a request that failed because the file store did. */
+/** Retry-After in seconds for a request that failed because the file store failed. */
 const retryAfterSeconds = 5;
 
 /** Returns the folder for the driver `filesystem`. */
@@ -61,17 +61,17 @@ const bucketOf = perApp(async (app: App): Promise<BlobPlace> => {
   return s3Place(bucket, app.clock);
 });
 
-/** Returns the place of a driver. Rejects if the configuration does not name it. */
+/** Returns the file store of a driver. Rejects if the configuration lacks the bucket. */
 export async function placeOf(app: App, driver: ObjectDriver): Promise<BlobPlace> {
   return driver === 'filesystem' ? filesOf(app) : bucketOf(app);
 }
 
-/** Returns the context of the encrypted key of an object. */
+/** Returns the AES-GCM context that binds the encrypted key of an object to the object. */
 export function objectKeyContext(key: string): string {
   return `blobObject:${key}`;
 }
 
-/** Returns the key of a stored object. */
+/** Returns the decrypted encryption key of an object; null for an object without encryption. */
 function openedKey(
   { secrets }: App,
   { key, sealed_key }: Pick<BlobObjectRow, 'key' | 'sealed_key'>,

@@ -59,7 +59,7 @@ export async function moveBlobs(app: App, to: StorageDriver, onMoved: OnMoved): 
   return moved;
 }
 
-/** Called with the size of a moved file; null for a file that was deleted meanwhile. */
+/** Called with the size of a moved file; null for a file that was changed or deleted meanwhile. */
 type Count = (bytes: number | null) => void;
 
 async function moveInside(app: App, count: Count): Promise<void> {

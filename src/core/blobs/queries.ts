@@ -31,7 +31,7 @@ export class BlobObjectRow {
    * The key of the object, encrypted with the root key; null for an object that is not encrypted.
    */
   sealed_key!: string | null;
-  /** Time since which no blob may refer to the object; null while a blob does. */
+  /** Time since which the object is known to be unused, ms since 1970; else null. */
   unused_at!: number | null;
 }
 
@@ -57,7 +57,7 @@ export const findPlacedBlob = own.first((db, id: string) =>
     .where('blobs.id', '=', id),
 );
 
-/** Finds the blobs of at most `mostBytes` that have no object, by id. */
+/** Returns the data of the blobs of at most `mostBytes` that have no object, by id. */
 export const findSmallBlobs = own.all(
   (db, ids: readonly string[], mostBytes: number) =>
     db
@@ -81,7 +81,9 @@ export interface StoredBytes {
   bytes: number;
 }
 
-/** Sums attachments and raw mail by organization. Reads the whole table, without the data. */
+/**
+ * Returns number and bytes of the blobs of each organization. Reads the whole table, but no data.
+ */
 export const sumBlobs = own.all((db) =>
   db
     .selectFrom('blobs')
@@ -103,7 +105,9 @@ const setUsed = own.change((db, keys: readonly string[]) =>
     .where('state', '<>', 'removing'),
 );
 
-/** Locks objects for blobs of this transaction. Returns false if any of them is being removed. */
+/**
+ * Locks objects and marks them as used. Returns false if any object is missing or being removed.
+ */
 export async function useObjects(db: Db, keys: readonly string[]): Promise<boolean> {
   await lockObjects(db, keys);
   return (await setUsed(db, keys)) === keys.length;
@@ -142,7 +146,8 @@ const isUnused = sql<boolean>`not exists (
   select 1 from blobs where blobs.object_key = blob_objects.key)`;
 
 /**
- * Returns objects without a blob and without a date, in the order of keys. Checks `limit` objects.
+ * Returns up to `limit` objects after the key `after`, in the order of keys. `is_unused` is true if
+ * no blob refers to the object.
  */
 export const findNewlyUnused = own.all((db, after: string, limit: number) =>
   db
@@ -170,7 +175,7 @@ export const dateUnused = own.run((db, key: string, now: number) =>
     .where(isUnused),
 );
 
-/** Returns keys of objects that have been unused since before a time, the longest first. */
+/** Returns keys and drivers of objects unused since before a time, the longest unused first. */
 export const findLongUnused = own.all((db, before: number, limit: number) =>
   db
     .selectFrom('blob_objects')

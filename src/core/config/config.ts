@@ -1,6 +1,6 @@
 // Loads the configuration from several layers: defaults, then the file, then SVC_ variables of the
-// environment, then overrides of a command or test. Validates all of it at once and keeps the
-// origin of every value. schema.ts has the keys, file.ts reads the file.
+// environment, then overrides of a command or test. Validates the merged values together and keeps
+// the origin of every value. schema.ts has the keys, file.ts reads the file.
 import { resolve } from 'node:path';
 import { ConfigError } from '../../platform/errors.ts';
 import type { Contradiction } from './contradiction.ts';
@@ -218,8 +218,8 @@ const otherVariables: readonly string[] = [
 const numberPattern = /^-?\d+(\.\d+)?$/;
 
 /**
- * Parses a value. Keeps text that does not fit the key's type, so that validation states the
- * expected value.
+ * Parses the text of a variable. Keeps text that does not fit the key's type, so that validation
+ * states the expected value.
  */
 function readValue(key: ConfigKey, text: string): unknown {
   if (key.nullable && text === 'null') return null;
@@ -246,7 +246,9 @@ interface EnvironmentRequest {
   withoutSecrets: boolean;
 }
 
-/** Returns the variable with the path of a file that has the value; only for secrets. */
+/**
+ * Returns the variable that names a file with the value; undefined for a key that is not secret.
+ */
 function fileVariableOf({ path, variable }: ConfigKey): string | undefined {
   return secretKeys.includes(path) ? `${variable}_FILE` : undefined;
 }

@@ -104,7 +104,7 @@ interface Named {
   console: { signIn: { oidc: { issuer: string | null; label: string } } };
 }
 
-/** Returns the name of the provider for sentences: its label; in general words without one. */
+/** Returns the label of the provider, for sentences; `single sign-on` without a provider. */
 export function providerName({ console: { signIn } }: Named): string {
   return signIn.oidc.issuer === null ? 'single sign-on' : signIn.oidc.label;
 }

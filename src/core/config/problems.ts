@@ -95,7 +95,9 @@ function tlsContradictions({ smtp }: Config): Contradiction[] {
   ];
 }
 
-/** Finds PostgreSQL settings beside a SQLite file, and files or URLs without effect. */
+/**
+ * Finds a `listenUrl` that is a SQLite file or beside a SQLite file, and a `caFile` without effect.
+ */
 function databaseContradictions({ database }: Config): Contradiction[] {
   const { url, ssl, listenUrl } = database;
   const isFile = (text: string) => text.startsWith('sqlite:');
@@ -125,7 +127,7 @@ function pairContradictions(
   return [{ path: `${at}.${path}`, because: `${at}.${because}`, text }];
 }
 
-/** Returns true for a contradiction about the login at a relay, which has a secret password. */
+/** Tells whether a path is the user name or the password of a relay. */
 export function isLogin(path: string): boolean {
   return /\.(username|password)$/.test(path);
 }

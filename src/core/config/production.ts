@@ -3,7 +3,7 @@
 import { stringify } from 'yaml';
 import { configKeys } from './keys.ts';
 
-/** Answers of the person. */
+/** Answers to the questions of `svc init --production`. */
 export interface ProductionAnswers {
   /** Absolute path of the data directory. */
   dataDir: string;

@@ -12,7 +12,7 @@ const reloadable: readonly string[] = [
   'plans',
 ];
 
-/** A certificate file may be replaced by a new file. Turning TLS on or off needs a restart. */
+/** Keys of certificate files. A new path takes effect; turning TLS on or off needs a restart. */
 const tlsFiles = /^smtp\.(inbound|submission)\.tls\.(certFile|keyFile)$/;
 
 /** Keys with a changed value. */

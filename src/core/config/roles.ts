@@ -1,5 +1,5 @@
-// Names of the roles. They stand below `access`, because the configuration gives roles to people
-// whom a provider signs in.
+// Names of the roles. They are not in src/access, because the configuration names roles too: for
+// people that a sign-in provider knows.
 
 export const roles = [
   'owner',

@@ -73,7 +73,7 @@ export function synonymsOf(name: string): readonly string[] {
   return fieldsByName.get(foldName(name)) ?? [];
 }
 
-/** Returns the place of a value that no field of a send takes; undefined for other names. */
+/** Returns advice on a value that no field of the request takes; undefined for an unknown name. */
 export function placeElsewhere(name: string): string | undefined {
   return wordsByName.get(foldName(name));
 }

@@ -91,13 +91,15 @@ export const publicUrl = z
   }, urlExpected)
   .overwrite((text) => text.replace(/(?<!\/)\/+$/, ''));
 
-/** Names of many tenants at Entra; the id is the tenant of all personal accounts. */
+/**
+ * Tenants of Entra that stand for many organizations. The id is the tenant of personal accounts.
+ */
 const sharedTenants = [
   ...['common', 'organizations', 'consumers', '{tenantid}', '%7btenantid%7d'],
   '9188040d-6c67-4c5b-b112-36a304b66dad',
 ];
 
-/** Returns the expected form of an issuer that this text lacks; null for an issuer. */
+/** Returns the expected form if a text is not an issuer; null for an issuer. */
 function issuerProblem(text: string): string | null {
   if (/[?#\s\p{Cc}]/u.test(text) || !URL.canParse(text)) {
     return 'a URL that starts with https://, without query or fragment';
@@ -113,7 +115,10 @@ function issuerProblem(text: string): string | null {
   return `the issuer of a single tenant: anybody can have an account of ${tenant}`;
 }
 
-/** Schema of an issuer (OpenID Connect Discovery 1.0, 4.3). Stored as it is: it is compared. */
+/**
+ * Schema of an issuer (OpenID Connect Discovery 1.0, 4.3). Unchanged, as tokens must equal the
+ * text.
+ */
 export const issuer = z.string('a URL that starts with https://').superRefine((text, context) => {
   const message = issuerProblem(text);
   if (message !== null) context.addIssue({ code: 'custom', message, input: text });

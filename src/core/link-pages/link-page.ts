@@ -12,7 +12,10 @@ export interface LinkRequest {
   path: string;
   headers: IncomingHttpHeaders;
   remoteAddress: string | null;
-  /** Owner of the requested tracking host, where tokens of foreign organizations are unknown. */
+  /**
+   * Organization of the requested tracking host, on which only links of that organization work;
+   * null on a host for all organizations.
+   */
   organizationId?: string | null;
   body?: Buffer;
 }
@@ -43,7 +46,10 @@ interface LinkPageRules<Target extends LinkTarget, Change> {
   find(app: App, token: string): Target | null;
   /** Renders the page; without `change` nothing was changed. */
   draw(app: App, target: Target, change?: Change): Promise<DrawnPage>;
-  /** Makes the change that a form asks for. Null for an empty form: answered with 400. */
+  /**
+   * Makes the change that a form asks for. Null for a form without a known change: answered with
+   * 400.
+   */
   act(app: App, target: Target, form: FormData): Promise<Change | null>;
 }
 

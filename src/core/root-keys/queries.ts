@@ -9,7 +9,7 @@ export interface RootKeyRow {
   used_from: number | null;
   /** Time of the replacement; null for the key in force. */
   replaced_at: number | null;
-  /** Time from which no row has an earlier key; null while rows have one. */
+  /** Time from which no row has an earlier key; null while rows may still have an earlier key. */
   rows_done_at: number | null;
 }
 

@@ -1,7 +1,7 @@
 // Text of tokens (base32 of payload and MAC), and their times.
 
 const macBytes = 16;
-/** Offset of each twin in the digest. Neither half of the digest reveals the second half. */
+/** Offset of each twin in the digest. A known half does not reveal the unknown half. */
 const halves = { first: 0, second: macBytes } as const;
 export const macCharacters = 26;
 const longestPayload = 512;

@@ -51,14 +51,14 @@ export interface AuditedChange {
 
 const longestText = 500;
 const longestValue = 2_000;
-/** Entries among which a counted entry is found. */
+/** Number of the newest entries in which `countAgain` searches. */
 const mostCounted = 10;
 
 function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** Returns the details as JSON, each value of a bounded size. */
+/** Returns the details as JSON, each value of a bounded size; null without values. */
 function boundedJson(details: Details): string | null {
   const entries = Object.entries(details).flatMap(([name, value]): [string, unknown][] => {
     if (value === null || value === undefined) return [];

@@ -1,5 +1,5 @@
 // The HTTP operation on the audit: an addition to the specification. daemon/http/routes.ts passes
-// in the nouns, because later rooms declare them, and this room may not import later rooms.
+// in the nouns, because higher folders declare them, and this folder may not import from there.
 import { area } from '../../core/api/area.ts';
 import type { Noun } from '../../core/api/noun.ts';
 import { listAudit } from './audit.ts';

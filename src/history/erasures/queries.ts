@@ -23,7 +23,7 @@ interface ErasureTables {
 
 const own = ownTables<ErasureTables>();
 
-/** Makes requests due that wait for a time after `latest`. */
+/** Makes requests due now that are dated after `latest`, because a clock ran ahead. */
 export const bringErasuresToPresent = own.toPresent('erasures', 'due_at');
 
 /** Stores a request. A request that exists for the resource starts again. */
@@ -45,7 +45,7 @@ export async function keepErasure(trx: Db, row: ErasureRow): Promise<void> {
     .execute();
 }
 
-/** Returns the oldest due requests, skipping rows locked by another daemon. */
+/** Returns the oldest due requests, without rows that a concurrent daemon has locked. */
 export function lockDue(trx: Db, now: number, limit: number): Promise<ErasureRow[]> {
   return tables<ErasureTables>(trx)
     .selectFrom('erasures')

@@ -4,7 +4,9 @@ import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type ErasureRow, insertErasure } from './queries.ts';
 
-/** Former place of a deleted message, and the event that reported the message there. */
+/**
+ * Former mailbox and thread of a deleted message, and the event that reported the message there.
+ */
 export interface MessagePlace {
   mailboxId: string;
   threadId: string;

@@ -1,5 +1,5 @@
-// Follows the log of an organization as it grows: each event once, from a given place
-// (log-reader.ts). Pauses while it reads a long past.
+// Follows the log of an organization as it grows: each event once, from a given start
+// (log-reader.ts). Pauses between reads of a long past.
 import type { App } from '../../core/app.ts';
 import { type Clock, sleep } from '../../platform/runtime/clock.ts';
 import { type LogEntry, readEvents } from './log.ts';
@@ -78,7 +78,7 @@ export async function followLog(
   return followEntries(reader, following, signal);
 }
 
-/** Follows the log as `followLog` does, but gives the places of new events without the data. */
+/** Follows the log as `followLog` does, but yields lists of new events without their data. */
 export async function followPlaces(
   app: App,
   organizationId: string,

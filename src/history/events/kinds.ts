@@ -14,7 +14,7 @@ export interface EventKind<Schema extends z.ZodType = z.ZodType> {
   sample: z.input<Schema>;
 }
 
-/** Declares a kind. */
+/** Declares a kind of event. Returns `kind` unchanged, with the type of the schema. */
 export function eventKind<Schema extends z.ZodType>(kind: EventKind<Schema>): EventKind<Schema> {
   return kind;
 }

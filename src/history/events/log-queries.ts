@@ -99,7 +99,10 @@ function logOf(db: Db, table: LogTable, organizationId: string) {
     .select(isTimeline ? sql<string | null>`metadata`.as('facts') : 'facts');
 }
 
-/** Sizes come from `octet_length`, for which neither engine reads a long text. */
+/**
+ * Returns a query of events with the size of their data. Neither engine reads a long text for
+ * `octet_length`.
+ */
 function headsOf(db: Db, table: LogTable, organizationId: string) {
   const bytes =
     table === 'events'
@@ -271,7 +274,7 @@ export const countLogOfMessage = ownTables<{ events: EventRow }>().first((db, me
     .where(isLogged),
 );
 
-/** Sorts after the id of every event. */
+/** Text that sorts after the id of every event. */
 export const idAfterAll = 'evt_~';
 
 /** Range of ids; the ends are excluded. */
