@@ -41,7 +41,7 @@ export async function restoreFindings(app: App): Promise<void> {
 /** Stores changed findings, by name. Returns the findings that have turned to `warn` or `fail`. */
 async function storeFindings(app: App, trx: Db, findings: readonly Finding[]): Promise<Finding[]> {
   const operator = await findFirstOrganization(trx);
-  // Several daemons examine at the same minute. With the lock, the second daemon finds all stored.
+  // Several daemons examine at the same minute. The lock lets the second daemon find no change.
   if (operator) await lockOrganization(trx, operator.id, app.clock.now());
   const known = new Map((await selectFindings(trx)).map((row) => [row.name, row.status]));
   const changed = findings

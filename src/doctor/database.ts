@@ -1,5 +1,4 @@
-// Checks of the store's schema, and of PostgreSQL: the clock, the promise of durability, and rows
-// that it cannot clean up.
+// Checks of the store's schema, and of PostgreSQL: the clock, durable commits, and dead rows.
 import { databaseTime, machineTime } from '../platform/store/changes/database-clock.ts';
 import { earlierSchemaOf, foreignSchemaOf, startToMigrate } from '../platform/store/migrate.ts';
 import { type Check, fail, ok, warn } from './finding.ts';

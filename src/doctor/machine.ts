@@ -25,7 +25,7 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x00c36400, 'Ceph'],
 ]);
 
-/** File systems that lose files at a restart, by the same numbers. */
+/** File systems that lose files at a restart, by their numbers in Linux. */
 const passingFileSystems: ReadonlyMap<number, string> = new Map([
   [0x01021994, 'tmpfs, which lies in memory: a restart of the machine empties it'],
   [0x858458f6, 'ramfs, which lies in memory: a restart of the machine empties it'],

@@ -1,4 +1,5 @@
-// All SQL on `service_findings`, the findings of the daily examination. Also facts of the store.
+// All SQL on `service_findings`, the findings of the daily examination. Also reads version,
+// settings and size of the database.
 import { sql } from 'kysely';
 import { type Db, engineOf, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';

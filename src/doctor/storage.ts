@@ -1,4 +1,4 @@
-// Checks that the place of large files returns every stored file.
+// Checks that files can be written, read and deleted at the configured place of large files.
 import { selectDaemons } from '../access/admission/queries.ts';
 import { placeOf } from '../core/blobs/blobs.ts';
 import type { BlobPlace } from '../core/blobs/place.ts';

@@ -35,8 +35,8 @@ const places: ReadonlyMap<string, 'body' | 'heading' | 'link' | 'button'> = new 
 /** Most matches of `opaque` that are read, each in about 1 µs. The CSS after them is ignored. */
 const mostPieces = 20_000;
 /**
- * Matches escapes, comments, strings, and the characters between them that structure rules. Escapes
- * come first: an escaped quote begins no string, and a search for the end of each would be slow.
+ * Matches escapes, comments, strings, and the characters that structure rules: braces, semicolons
+ * and parentheses. Escapes come first: an escaped quote begins no string.
  */
 const opaque =
   /\\[\s\S]|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|[{};()]/g;

@@ -30,7 +30,7 @@ function styleOf(css: string): string {
     .join('\n');
 }
 
-/** Looks by the digest of their brand: reading 100 KB of CSS takes 5 to 20 ms. */
+/** Caches looks by the digest of the brand: reading 100 KB of CSS takes 5 to 20 ms. */
 const looks = recentlyUsed<PageLook>(256);
 
 /** Returns the look of the default brand; the plain look without a default brand. */

@@ -1,5 +1,5 @@
-// Compression of git objects. Small objects are compressed at once, larger objects on threads of
-// Node.js, so that the event loop never waits for them.
+// Compression of git objects: small objects on the event loop, larger objects on the threads of
+// Node.js, so that the event loop never waits for a large object.
 import { promisify } from 'node:util';
 import { deflate, deflateSync, inflate, inflateSync } from 'node:zlib';
 

@@ -47,7 +47,9 @@ function countLines(text: string): number {
   return count;
 }
 
-/** The parts of two texts that differ, with some equal lines around them. */
+/**
+ * The middle of two texts, without the equal beginning and end except for some lines of context.
+ */
 interface Window {
   a: string;
   b: string;

@@ -140,7 +140,7 @@ class IncomingReader {
     }
   }
 
-  /** Returns the new commits, parents first, and the commits of main below them. */
+  /** Returns the new commits, parents first, and the commits of main on which they build. */
   async #walk(tip: string) {
     const bases = new Set<string>();
     const found = new Map<string, Commit>();

@@ -1,6 +1,6 @@
 // Reads a pack (gitformat-pack(5)) from a client that may be hostile: every size is checked before
-// memory is taken for it, and the work runs in slices, so that the event loop never waits for a
-// whole pack.
+// memory is allocated, and the work runs in slices, so that the event loop never waits for a whole
+// pack.
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';

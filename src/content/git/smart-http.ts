@@ -22,7 +22,7 @@ const capabilities: Readonly<Record<GitService, string>> = {
 const mostLines = 20_000;
 /** Most commits that a client may want: there is only a single branch. */
 const mostWants = 1_000;
-/** Ids in a look-up, because 20,000 at once take 100 ms. */
+/** Most ids in a look-up: a look-up of 20,000 ids takes 100 ms. */
 const idsAtOnce = 1_000;
 const noOid = '0'.repeat(40);
 

@@ -1,6 +1,6 @@
 // The worker of compile.ts. A fault of mrml, which is WebAssembly, ends this thread alone.
-// css-inline is native code: html-tree.ts and inline.ts bound the input, so that it neither crashes
-// nor hangs.
+// css-inline is native code: compile/html-tree.ts and compile/inline.ts bound the input, so that it
+// neither crashes nor hangs.
 
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import { type CompileInput, compileSources } from './compile/compile-sources.ts';

@@ -81,7 +81,7 @@ function lineOf(text: string, part: string): number | null {
   return at < 0 ? null : text.slice(0, at).split('\n').length;
 }
 
-/** Keywords whose values are data or words, and not schemas. */
+/** Keywords whose values are data or texts, and not schemas. */
 const dataKeywords = new Set([
   '$comment',
   'const',
@@ -230,7 +230,7 @@ function sizeOf(value: unknown): number {
  */
 const mostForAllErrors = 2_000_000;
 
-/** Names the field of an error below `prefix`, such as `email.templateData.user.name`. */
+/** Returns the name of the field of an error below `prefix`: `email.templateData.user.name`. */
 function fieldOf(prefix: string, { instancePath, keyword, params }: ErrorObject): string {
   const parts = instancePath.split('/').slice(1);
   const names = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));

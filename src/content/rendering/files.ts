@@ -6,7 +6,7 @@ import type { TemplateFiles } from './compiled.ts';
 /** Limits of a template. */
 export const fileLimits = {
   files: 200,
-  /** Most folders: each is a tree of git in every commit that changes it. */
+  /** Most folders: each commit that changes a folder stores a new git tree for the folder. */
   folders: 200,
   bytesOfFile: 512 * 1024,
   bytesInAll: 5 * 1024 * 1024,

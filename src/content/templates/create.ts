@@ -119,7 +119,7 @@ export async function duplicateTemplate(
   throw new ConflictError('template', `${row.slug} has ${mostCopies} copies: give a slug`);
 }
 
-// The files of a new template from the body of the request: all of them, or subject and content.
+// The files of a new template: given in the request, or made from the subject and the content.
 
 /** Fields of the body, by the file that is made from each. */
 const fieldOfFile = {

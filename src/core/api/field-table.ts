@@ -1,5 +1,5 @@
-// Fields of a noun, each stated once: the column, the value in the API, and the place in inputs.
-// The type of the row, the schemas, the form in the API and the audited settings follow.
+// Fields of a noun, each declared once. The type of the row, the schemas, the form in the API and
+// the audited settings follow from the declaration.
 import { z } from 'zod';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { fromJson, toJson } from '../../platform/store/db.ts';

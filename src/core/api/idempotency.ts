@@ -54,7 +54,7 @@ interface Notice {
 
 const notices = new AsyncLocalStorage<Notice>();
 
-/** Runs `work`, and returns whether it called `noticeReplay`. */
+/** Runs `work`. Returns the value, and whether `work` called `noticeReplay`. */
 export async function watchReplays<T>(
   work: () => Promise<T>,
 ): Promise<{ value: T; isReplayed: boolean }> {

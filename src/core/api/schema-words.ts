@@ -148,7 +148,7 @@ export function schemaWords(issue: RawIssue): string | undefined {
     case 'invalid_key':
       return `its name ${issue.issues[0]?.message ?? 'is not accepted'}`;
     case 'unrecognized_keys':
-      // The words of zod would join all names: megabytes of them hold the event loop.
+      // The message of zod would join all names: megabytes of names block the event loop.
       return issue.keys.length > mostNamed ? 'has unknown fields' : undefined;
     case 'invalid_union':
       return unionWords(issue.errors ?? [], issue.input);

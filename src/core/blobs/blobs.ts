@@ -153,7 +153,10 @@ export async function storeObject(
   return key;
 }
 
-/** Returns the object of a key; inserts a new object if the store has none. */
+/**
+ * Returns the object of a key; inserts a new object if the store has none. Undefined if a
+ * concurrent transaction removed the object.
+ */
 async function wantedObject(
   app: App,
   trx: Db,

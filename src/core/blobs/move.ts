@@ -1,5 +1,6 @@
 // Moves large contents to a different place while daemons run. Each step is a single commit that
-// changes a blob or an object only if it is unchanged since it was read. A repeat finishes.
+// changes a blob or an object only if it is unchanged since it was read. A second run finishes an
+// interrupted move.
 
 import { rowsOfPages } from '../../platform/store/rows/row-pages.ts';
 import type { App } from '../app.ts';
@@ -22,7 +23,7 @@ import {
 
 const perPage = 100;
 
-/** Place of large contents. */
+/** Place of large contents: the database, files below `dataDir`, or a bucket. */
 export type StorageDriver = App['config']['storage']['driver'];
 
 export interface Moved {

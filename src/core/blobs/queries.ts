@@ -17,7 +17,10 @@ export class BlobRow {
 /** Kind of storage that holds an object outside the database. */
 export type ObjectDriver = 'filesystem' | 's3';
 
-/** State of an object. `writing`: it may still be missing. `removing`: no blob may refer to it. */
+/**
+ * State of an object. `writing`: the file may still be missing. `removing`: no blob may refer to
+ * the object any more.
+ */
 export type ObjectState = 'writing' | 'stored' | 'removing';
 
 export class BlobObjectRow {
@@ -185,7 +188,7 @@ export const findLongUnused = own.all((db, before: number, limit: number) =>
     .limit(limit),
 );
 
-/** Marks an object for removal, if it has been unused since before that time. */
+/** Marks an object for removal if no blob refers to the object, unused since before `before`. */
 export const beginRemoval = own.change((db, key: string, before: number) =>
   db
     .updateTable('blob_objects')

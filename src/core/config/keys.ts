@@ -95,7 +95,10 @@ export const configTree: ConfigSection = readSection('', '', configSchema);
 /** All keys in their order, as a flat list. */
 export const configKeys: readonly ConfigKey[] = flatten(configTree);
 
-/** Returns the key that holds `path`: the key itself, or the list or map around it. */
+/**
+ * Returns the key that holds `path`: the key itself, or the list or map around it. Undefined for an
+ * unknown path.
+ */
 export function findKeyHolding(path: string): ConfigKey | undefined {
   return configKeys.find((key) => liesUnder(path, key.path));
 }

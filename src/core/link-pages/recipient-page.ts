@@ -111,7 +111,7 @@ ${look.logo ? drawLogo(look.logo) : ''}${content}${drawFoot(look.foot)}</main></
 
 /** Words of a page with at most one button; empty parts are left out. */
 export interface PageWords {
-  /** Sender as the recipient knows it: above the heading and in the title. */
+  /** Name of the sender, above the heading and in the title. */
   sender?: string;
   heading: string;
   text: string;

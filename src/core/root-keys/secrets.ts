@@ -1,6 +1,6 @@
-// The installation's root keys (key-ring.ts). Keys derived from them (root-keys/) encrypt values
-// (DKIM keys, webhook secrets) and sign tokens (return paths, links). Without the root keys,
-// encrypted values are lost for ever.
+// The installation's root keys (src/platform/runtime/key-ring.ts). Keys derived from them
+// (root-key.ts) encrypt values (DKIM keys, webhook secrets) and sign tokens (return paths, links).
+// Without the root keys, encrypted values are lost for ever.
 //
 // The store says when each root key was in force (src/core/root-keys). A token is signed by the key
 // in force at the time of the token, such as the time of the mail, and verified by that key alone.

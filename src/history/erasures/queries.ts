@@ -1,4 +1,4 @@
-// All SQL on `erasures`: deleted resources whose copies are still to be erased. Rows only, no
+// All SQL on `erasures`: deleted resources with copies that are still to be erased. Rows only, no
 // decisions.
 import { type Db, engineOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -8,7 +8,7 @@ export interface ErasureRow {
   id: string;
   organization_id: string;
   kind: 'message' | 'resource' | 'mailbox' | 'campaign' | 'member' | 'words';
-  /** Places of the resource's copies, as JSON. */
+  /** JSON: former place of a deleted message, or the progress of the present pass. */
   about: string;
   /** Number of finished passes over the copies. */
   passes: number;

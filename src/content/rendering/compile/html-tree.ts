@@ -10,7 +10,7 @@ type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;
 type FaultAt = (offset: number, message: string) => TemplateProblem;
 
-/** Facts about the tree of a text. */
+/** Number of elements, the doctype, and the offsets at which text can be inserted. */
 export interface HtmlTree {
   elements: number;
   /** Offset after the first of these tags: `head`, `html`, the doctype; 0 without them. */

@@ -1,6 +1,6 @@
 // Reads HTML with Liquid in it and writes HTML that parsers keep unchanged: comments replace Liquid
-// between elements, and words replace style sheets and styles with Liquid. Elements that load or
-// run something are refused or reported.
+// between elements, and words (shields.ts) replace style sheets and styles with Liquid. Elements
+// that load or run something are refused or reported.
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import type { TemplateWarning } from '../compiled.ts';
 import { TemplateProblem } from '../problem.ts';

@@ -24,7 +24,7 @@ export function areDeclarations(css: string): boolean {
   }
 }
 
-/** Tells whether a word is a value in CSS, or a part of a value. */
+/** Tells whether the text from `at` to `end` is a value in CSS, or a part of a value. */
 function isValue(css: string, at: number, end: number): boolean {
   const before =
     css

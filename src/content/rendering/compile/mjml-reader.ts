@@ -55,7 +55,7 @@ class MjmlReader {
   readonly #count: { tags: number };
   #at = 0;
 
-  /** Begins within these open tags; nodes go into the last of them. */
+  /** Begins inside of the tags in `open`; new nodes become children of the last tag. */
   constructor(
     context: MjmlContext,
     source: SourceText,

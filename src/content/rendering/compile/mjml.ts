@@ -67,7 +67,7 @@ class MjmlWriter {
     return `<${tag}${written}>${inner}</${tag}>`;
   }
 
-  /** Inserts the contents in place of their words. */
+  /** Replaces each word in the rendered HTML by the content that was set aside. */
   finish(html: string): string {
     return html.replace(this.#state.shields.words, (word) => this.#later.get(word) ?? word);
   }

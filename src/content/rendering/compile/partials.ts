@@ -122,7 +122,7 @@ export class Placing {
 
   /**
    * Returns the first `render` tag of a text at which no partial was inserted, such as in an
-   * attribute.
+   * attribute; undefined without such a tag.
    */
   unplaced(text: string): Hidden | undefined {
     return this.#shields

@@ -15,7 +15,7 @@ export interface Hidden {
   path: string;
   line: number;
   role: Role | null;
-  /** Name of the partial that a `render` tag places. */
+  /** Name of the partial that a `render` tag places; null for any different text. */
   partial: string | null;
 }
 

@@ -8,7 +8,7 @@ export const liquidBounds = {
   source: 1_000_000,
   /** Most tags and outputs of a text. */
   tags: 5000,
-  /** Most characters of all tags and outputs of a text. Parsed they take up to 300 bytes each. */
+  /** Most characters of all tags and outputs of a text: each takes up to 300 bytes once parsed. */
   tagCharacters: 100_000,
   /** Deepest nesting of blocks. */
   nesting: 64,

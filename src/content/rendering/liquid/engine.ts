@@ -146,7 +146,7 @@ class BoundedParser extends Parser {
   }
 }
 
-/** A problem at the place of the token. */
+/** An error at the line and column of a token. */
 class TokenProblem extends LiquidError {
   constructor(message: string, token: Token) {
     super(message, token);
@@ -160,7 +160,7 @@ class TemplateEngine extends Liquid {
 
   constructor(kind: LiquidKind, allowRawHtml: boolean) {
     super({
-      // The writers escape values by their place. This escapes values that bypass the writers.
+      // Escapes values that bypass the writers, which escape for the place in the HTML.
       ...(kind === 'html' && { outputEscape: 'escape' as const }),
       ownPropertyOnly: true,
       strictFilters: true,

@@ -18,7 +18,7 @@ type Kind =
   | 'beforeValue'
   | 'value';
 
-/** Place in the HTML of the next character. */
+/** State of the tokenizer before the next character of the HTML. */
 export interface HtmlPlace {
   readonly kind: Kind;
   /** Name of the tag, or of the element that contains raw text. */
@@ -39,7 +39,7 @@ export interface AddressRange {
   before: string;
 }
 
-/** Facts that `follow` collects. */
+/** Addresses and the end of the body, as `follow` finds them. */
 export interface Findings {
   addresses: AddressRange[];
   /** Offset of the last `</body>`, or of `</html>` without `</body>`; null if both are missing. */

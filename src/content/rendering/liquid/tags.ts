@@ -1,5 +1,5 @@
-// The tags of templates, and the parts that are no tags: text and outputs. `allowedTags` omits tags
-// that open files, change the layout or loop over HTML rows.
+// The tags of templates, and the parts that are no tags: text and outputs. `plain` and `own` omit
+// the tags of liquidjs that open files, change the layout or loop over HTML rows.
 import {
   CaptureTag,
   type Context,

@@ -1,6 +1,6 @@
-// Imports templates of a foreign service as drafts. Each is translated first: a template with a
-// part that Liquid cannot express is left out and reported, so that no mail is sent with a gap. An
-// existing slug stays unchanged, so that a second run changes nothing.
+// Imports templates of a foreign service as drafts. Each template is translated first: a template
+// with a part that Liquid cannot express is left out and reported, so that no mail is sent with a
+// gap. An existing slug stays unchanged, so that a second run changes nothing.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ServiceError } from '../../../platform/errors.ts';

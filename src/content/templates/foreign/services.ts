@@ -14,7 +14,7 @@
 import { ValidationError } from '../../../platform/errors.ts';
 import { type ForeignService, type LeftField, leftFields } from './fields.ts';
 
-/** A template as it was exported. */
+/** A template in the export of a foreign service. */
 export interface ForeignTemplate {
   name: string;
   /** Name in calls of the service, used as the slug; null without a name. */
