@@ -1,5 +1,5 @@
-// Reads for searches, and for lists whose filtered rows have no stored count. They run outside of
-// the event loop, until the deadline of the store (src/platform/store/aside.ts).
+// Reads for searches, and for lists with filters that have no stored count. They run outside of the
+// event loop, until the deadline of the store (src/platform/store/aside.ts).
 import { ValidationError } from '../../platform/errors.ts';
 import { unlessOverdue } from '../../platform/store/aside.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
