@@ -33,7 +33,7 @@ export interface TransportOptions {
   connect: Connector | undefined;
   config: { delivery: TransportConfig };
   timeouts?: Partial<SmtpTimeouts>;
-  /** Log of MTA-STS policies. */
+  /** Logger for MTA-STS policies. */
   log?: StsLog;
   /** Store that keeps MTA-STS policies over restarts. */
   policies?: KeptPolicies;

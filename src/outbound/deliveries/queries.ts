@@ -253,7 +253,7 @@ export const settleDelivery = own.change(
   (count) => count > 0,
 );
 
-/** Replaces the recorded attempts of a delivery. The caller holds the row. */
+/** Replaces the recorded attempts of a delivery. The caller has locked the row. */
 export const setAttempts = own.run((db, id: string, attempts: string) =>
   db.updateTable('deliveries').set({ attempts }).where('id', '=', id),
 );

@@ -1,4 +1,4 @@
-// The explanation of a message.
+// HTTP route that explains the state of a message.
 import { area } from '../../core/api/area.ts';
 import { messagePath as params } from '../messages/schema.ts';
 import { explainMessage } from './explain.ts';

@@ -68,7 +68,10 @@ async function withParts(db: Db, rows: readonly ListedMessageRow[]): Promise<Mes
   );
 }
 
-/** Returns the ids of a page. Queries without a counter run outside of the event loop. */
+/**
+ * Returns the ids of a page, and the total. Queries without a counter run outside of the event
+ * loop.
+ */
 async function pageOfMessages(
   store: Store,
   filter: MessageFilter,
@@ -94,7 +97,7 @@ async function pageOfMessages(
   return { ids: found.rows, total: found.total };
 }
 
-/** Returns the ids of a page of messages, by metadata if the query names any. */
+/** Returns the ids of a page, and the total; by metadata if the query names any. */
 async function pageWithMetadata(
   store: Store,
   filter: MessageFilter,

@@ -102,7 +102,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
 }
 
 interface Step {
-  /** Claims once. Returns the time of the next step, as due-loop.ts expects it. */
+  /** Claims once. Returns 0 to continue at once, else the time of the next step or a pause. */
   claimOnce(): Promise<number | Pause>;
   /** Tells whether the last step had no free place for a claim, and a claim is possible now. */
   hasRoomAgain(): boolean;

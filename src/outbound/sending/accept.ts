@@ -199,7 +199,7 @@ async function draftAll(
   return drafts;
 }
 
-/** Returns a send in the form for the checks. */
+/** Returns the facts about a send that the checks need. */
 export function toCheck({
   caller,
   right = messagesRight,
@@ -248,7 +248,9 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
   await recordTimeline(app, trx, drafts.flatMap(firstEvents));
 }
 
-/** Returns the update for the conversation of a message, if it has one. */
+/**
+ * Returns the update of the conversation that a message belongs to; empty without a conversation.
+ */
 function arrivalOf({ message, recipients }: Draft, caller: Caller | undefined): Arrival[] {
   if (message.conversation_id === null) return [];
   return arrivalsOf(message, {

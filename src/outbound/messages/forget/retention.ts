@@ -32,7 +32,7 @@ interface RetentionParts extends Surroundings {
   keeper: LinkKeeper;
 }
 
-/** A kind of deletion. */
+/** A kind of deletion: of whole messages, or of their content alone. */
 interface Pass {
   /** Most messages of a single read. */
   limit: number;

@@ -12,7 +12,7 @@ import { pixel, tokensOf } from '../../tracking/tokens.ts';
 import { leaveFields, leaveUrl } from '../../unsubscribe-links/header.ts';
 import { returnPathHost } from '../attempting/return-path.ts';
 
-/** A message, and the places of the links in the content if it is tracked. */
+/** A message, and the positions of the links in the content if the message is tracked. */
 export interface CopiedMessage {
   message: MessageRow;
   cuts?: Cuts | null;

@@ -4,7 +4,7 @@ import type { App } from '../../../core/app.ts';
 import type { KeptPolicies } from '../../../mail/smtp/mta-sts-fetch.ts';
 import { deleteOldStsPolicies, findStsPolicy, upsertStsPolicy } from './mta-sts-queries.ts';
 
-/** Most domains with a stored policy. Above it, the policies fetched first are deleted. */
+/** Most domains with a stored policy. Above this number, the policies fetched first are deleted. */
 const mostKept = 10_000;
 /** Writes between two sweeps, as a sweep reads all policies. */
 const writesPerSweep = 100;

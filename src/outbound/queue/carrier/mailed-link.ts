@@ -11,7 +11,7 @@ import type { Outcome } from '../../../mail/smtp/outcome.ts';
 import { fromJson } from '../../../platform/store/db.ts';
 import type { MessageRow } from '../../messages/queries.ts';
 
-/** Stands for the token in a stored content. */
+/** Text that takes the place of the token in a stored content. */
 const standIn = 'of-this-mail';
 
 /** Returns the token of a mail; null once the link has ended. */

@@ -57,7 +57,7 @@ export interface ClaimedMessage {
   message: MessageRow;
   /** Null for mail sent as raw MIME, and for a large content until the attempt reads it. */
   content: ContentRow | null;
-  /** Places of the links in the content of a tracked message. */
+  /** Positions of the links in the content of a tracked message. */
   cuts?: Cuts | null;
   /** JSON of the values that fill the content, for a message of a campaign run. */
   values?: string | undefined;

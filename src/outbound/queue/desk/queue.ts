@@ -28,7 +28,7 @@ import { heldStops } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueSelection } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queue-walk.ts';
 
-/** Limit of counts: on PostgreSQL, counting a million takes a second. */
+/** Most entries that are counted by state: on PostgreSQL, counting a million takes a second. */
 const mostCounted = 1_000_000;
 
 /** The `errorMessage` of dropped deliveries. */

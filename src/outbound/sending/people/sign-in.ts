@@ -65,7 +65,7 @@ class Waiting {
     }
   }
 
-  /** Resolves once nothing waits. */
+  /** Resolves once no request waits or is being handled. */
   async idle(): Promise<void> {
     while (this.#work !== null) await this.#work;
   }
