@@ -3,7 +3,7 @@
 //
 // | lane    | event                                          | next                               |
 // |---------|------------------------------------------------|------------------------------------|
-// | open    | a reply that is no rate limit                  | the window grows by 1              |
+// | open    | a reply without a rate limit                   | the window grows by 1              |
 // | open    | a rate limit (421/451)                         | window and rate halve              |
 // | open    | an attempt of 30 s and more, while nothing     | the window is at most 2            |
 // |         | else was accepted                              |                                    |
@@ -23,7 +23,7 @@ import type { Provider } from '../../../mail/smtp/providers-schema.ts';
 import type { Random } from '../../../platform/runtime/random.ts';
 
 const mostBookedOrganizations = 10_000;
-/** Window of a new lane. It grows with each reply that is no rate limit. */
+/** Window of a new lane. It grows with each reply without a rate limit. */
 const firstWindow = 8;
 /** Deliveries in flight per connection: one is being sent, and the remaining deliveries wait. */
 const windowPerConnection = 8;
