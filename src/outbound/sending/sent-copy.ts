@@ -16,7 +16,7 @@ import { composeRequestOf, type Signing, signingNow } from '../queue/carrier/req
 import { trackingBase } from '../tracking/base-url.ts';
 import { readTracked } from '../tracking/merged-links.ts';
 
-/** A copy of a message, and the recipient. */
+/** The copy of a message for a recipient, in bytes. */
 export interface SentCopy {
   body: Buffer;
   recipient: string;

@@ -17,7 +17,7 @@ import { findEngagements } from './queries.ts';
 
 const arrived: readonly MessageStatus[] = ['delivered', 'read', 'complained'];
 
-/** Tells whether a delivery arrived. A complaint proves it too. */
+/** Tells whether a status means that the delivery arrived. A complaint proves the arrival too. */
 export function hasArrived(status: MessageStatus): boolean {
   return arrived.includes(status);
 }
@@ -74,7 +74,7 @@ export function firstDomain(rows: readonly Pick<DeliveryRow, 'id' | 'domain'>[])
 
 const noRow = { id: '', domain: '' };
 
-/** A delivery with a new status. `had`: whether it had arrived before. */
+/** A delivery with a new status. `had`: whether the delivery had arrived before. */
 export interface Moved {
   row: Pick<DeliveryRow, 'id' | 'message_id'>;
   had: boolean;

@@ -54,7 +54,7 @@ export interface Hit {
   link: number;
   /** Target of the link. */
   url: string | null;
-  /** Name of the rule that recognized a program; null for a person. */
+  /** Name of the rule or check that recognized a program; null for a person. */
   automatedBy: string | null;
   userAgent: string | null;
   /** Ms since 1970. */
@@ -279,7 +279,7 @@ function eventOf(
   });
 }
 
-/** Returns the observation that an open proved the delivery of relayed mail. */
+/** Returns the count of a delivery that only an open or click proved: of mail sent by a relay. */
 function deliveredBy(delivery: EngagedDelivery, traitsOf: TraitsOf): Observation {
   const { organization_id: organizationId, created_at: acceptedAt, domain } = delivery;
   const traits = traitsOf(delivery.message_id, domain);

@@ -31,8 +31,8 @@ export async function cutsOf(db: Db, messages: readonly Tracked[]): Promise<Map<
 }
 
 /**
- * Reads the content of a message, and the places of the links if it is tracked. `known`: the stored
- * rows that the caller has already.
+ * Reads the content of a message, and the offsets of the links if the message is tracked. `known`:
+ * stored rows that the caller has already.
  * @throws as `readContent`
  */
 export async function readTracked(

@@ -28,7 +28,7 @@ export async function insertMemberRefusals(
     .execute();
 }
 
-/** Returns the addresses, among these, with at least `least` refusals after a time. */
+/** Returns the addresses among `foldedAddresses` with at least `least` refusals since `after`. */
 export const selectRefused = own.all(
   (db, organizationId: string, foldedAddresses: readonly string[], after: number, least: number) =>
     db
@@ -42,7 +42,7 @@ export const selectRefused = own.all(
   (rows) => new Set(rows.map(({ folded_address }) => folded_address)),
 );
 
-/** Deletes the oldest refusals from before a time. Returns how many it found, `limit` at most. */
+/** Deletes up to `limit` refusals from before a time, oldest first. Returns their number. */
 export async function deleteMemberRefusals(db: Db, before: number, limit: number): Promise<number> {
   const q = tables<MemberRefusalTables>(db);
   const old = await q

@@ -126,8 +126,8 @@ function byText(
 }
 
 /**
- * Inserts new contacts of an organization, in the order of their ids. Throws an error that
- * `isDuplicate` recognizes if an address or an external id was taken meanwhile.
+ * Inserts new contacts of an organization, which the caller passes in the order of ids. Throws an
+ * error that `isDuplicate` recognizes if an address or an external id was taken meanwhile.
  */
 export async function insertContacts(db: Db, contacts: readonly NewContact[]): Promise<void> {
   const [first] = contacts;

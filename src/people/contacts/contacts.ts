@@ -167,8 +167,8 @@ interface Range {
 }
 
 /**
- * Lists contacts for filters with a cheap total: no filter or a tag (both have counters), or the
- * name of a contact.
+ * Lists contacts for filters with a cheap total: no filter or a tag (both have counters), an email
+ * or an external id.
  */
 async function listed(db: Db, filter: ContactFilter, range: Range) {
   const [ids, total] = await Promise.all([
@@ -232,7 +232,7 @@ export async function listContacts(
   return toPage(await withRefusedMembers(app, organizationId, contacts), total, query);
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a contact. @throws ResourceNotFoundError. */
 export async function getContact(app: App, caller: Caller, id: string): Promise<Contact> {
   const { db } = app.store;
   const { organizationId } = caller;

@@ -12,7 +12,7 @@ type Recipient = { email: string; name: string | undefined } | { error: ServiceE
 /** Returns a contact as recipient, or the refusal. `field`: path in the payload, for errors. */
 type Resolve = (organizationId: string, contactId: string, field: string) => Recipient;
 
-/** Reads the contacts of sends, a query for each organization. Returns their resolver. */
+/** Reads the contacts of sends, a query for each organization. Returns a `Resolve` function. */
 export async function contactsForSends(
   db: Db,
   sends: readonly { organizationId: string; ids: readonly string[] }[],

@@ -144,7 +144,7 @@ export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): Dns
   };
 }
 
-/** A question to a single server. */
+/** A question, with the time-out in ms for a single server. */
 interface Question {
   name: string;
   type: RecordType;

@@ -33,7 +33,7 @@ export function soonest(at: number, other: number | null): number {
   return other === null ? at : Math.min(at, other);
 }
 
-/** Tells whether the host has a valid certificate of ours. */
+/** Tells whether the row has a certificate that is still valid. */
 export function hasCertificate(row: TrackingHostRow, now: number): boolean {
   return row.certificate !== null && (row.certificate_expires_at ?? 0) > now;
 }

@@ -287,7 +287,7 @@ export function findChallengeById(db: Db, id: string): Promise<Challenge | undef
     .executeTakeFirst();
 }
 
-/** Counts changes of served hosts. */
+/** Counter of changes of hosts, by which each process detects that cached hosts are out of date. */
 export const hostChanges = own.changeCounter('tracking_host_changes');
 
 export function findAccount(db: Db, directoryUrl: string): Promise<AcmeAccountRow | undefined> {

@@ -61,7 +61,7 @@ function textOf(db: Db, json: Expression, path: readonly string[]): Expression {
     : sql`(${json} ->> ${`$${path.map((name) => `.${JSON.stringify(name)}`).join('')}`})`;
 }
 
-/** Returns the column and the path in its JSON. The name of a custom field may have dots. */
+/** Returns the JSON column of a field, and the path in it. A custom field may have dots. */
 function placeOfField(field: string): { json: Expression; path: string[] } {
   const [column = '', first = '', ...rest] = field.split('.');
   const path = first === 'customFields' ? [first, rest.join('.')] : [first, ...rest];
