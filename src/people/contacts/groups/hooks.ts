@@ -1,4 +1,4 @@
-// Hooks that contact groups call, because campaigns are above them in the imports.
+// Hook by which contact groups read campaigns, because campaigns import contact groups.
 import type { Db } from '../../../platform/store/db.ts';
 
 declare module '../../../core/app.ts' {
