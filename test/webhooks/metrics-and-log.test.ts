@@ -65,6 +65,17 @@ it('a refused address is one line per post, without path, query, header or secre
   expect(dialled).toEqual([]);
 });
 
+it('the delay leaves out a suspended endpoint, whose deliveries wait on purpose', async () => {
+  await start({ config: loopbackConfig });
+  const { clock } = test;
+  const endpoint = await makeEndpoint(test, to.url, { status: 'suspended' });
+  await makeDeliveries(test, endpoint, 1);
+  await clock.advance(90_000);
+  await loop.start();
+  await loop.idle();
+  expect(await metric('svc_webhook_lag_seconds')).toBe(0);
+});
+
 it('the gauges give the queued deliveries and the delay of the oldest one', async () => {
   await start({ config: loopbackConfig });
   const { app, clock } = test;

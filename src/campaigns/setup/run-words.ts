@@ -156,7 +156,13 @@ export function standingOf(run: RunSummary, now: number): RunStanding {
         'To run it again',
         'svc campaigns run {campaign}',
       );
-    case 'cancelled':
-      return { because: 'A person cancelled it.', help: null };
+    case 'cancelled': {
+      const { failureReason } = run;
+      const because =
+        failureReason === null
+          ? 'A person cancelled it.'
+          : `The service cancelled it: ${failureReason}`;
+      return { because, help: null };
+    }
   }
 }

@@ -130,13 +130,18 @@ async function knownOf({ raw, options, body }: LostMail, lost: LostJob): Promise
 
 function unread(wants: Exclude<keyof Readings, 'mail'>, { isTimeout }: LostJob): Error {
   const names = {
+    bounce: 'a bounce report',
+    complaint: 'a complaint report',
+    dmarc: 'a dmarc report',
     attachment: 'an attachment',
     parts: 'the parts of a mail',
     words: 'the words of a document',
+    extracts: 'codes and links',
+    matches: 'matches of a pattern',
+    hiding: 'hidden words of HTML',
     text: 'HTML',
-  };
-  const name = names[wants as keyof typeof names] ?? `a ${wants} report`;
-  return new Error(`reading ${name} ${isTimeout ? 'took too long' : 'ended its worker'}`);
+  } as const satisfies Record<typeof wants, string>;
+  return new Error(`reading ${names[wants]} ${isTimeout ? 'took too long' : 'ended its worker'}`);
 }
 
 /** Creates a parser with a worker and a bounded queue (200 mails, 200 MB). */

@@ -194,7 +194,11 @@ function createReport({ store, clock, metrics }: App): (work: EndpointWork[]) =>
   let countAt = Number.NEGATIVE_INFINITY;
   return async (work) => {
     const now = clock.now();
-    const dueAt = work.flatMap(({ live_due, replay_due }) => [live_due ?? now, replay_due ?? now]);
+    const posted = work.filter(({ status }) => status === 'active');
+    const dueAt = posted.flatMap(({ live_due, replay_due }) => [
+      live_due ?? now,
+      replay_due ?? now,
+    ]);
     const first = dueAt.reduce((least, at) => Math.min(least, at), now);
     metrics.webhookLag.set((now - first) / 1000);
     if (clock.elapsed() >= countAt) {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { standingFor } from '../../../src/access/keys/key-caller.ts';
 import { createKey, updateKey } from '../../../src/access/keys/keys.ts';
 import { updateCampaign } from '../../../src/campaigns/setup/campaigns.ts';
+import { standingOf } from '../../../src/campaigns/setup/run-words.ts';
 import { getRun } from '../../../src/campaigns/setup/runs.ts';
 import { updateCampaignInput } from '../../../src/campaigns/setup/schema.ts';
 import { createSender, updateSender } from '../../../src/identity/senders/senders.ts';
@@ -36,11 +37,15 @@ describe.each(stores)('a run whose rights change, on %s', (store) => {
     await updateKey(app, operator, key.id, { constraints: { domains: ['elsewhere.example'] } });
     await clock.advance(hourMs);
     await whileWalking(app, (loop) => loop.idle());
-    expect(await readRun(app, operator, run)).toMatchObject({
+    const cancelled = await readRun(app, operator, run);
+    expect(cancelled).toMatchObject({
       status: 'cancelled',
       startedAt: null,
       failureReason: expect.stringContaining('may not send from'),
     });
+    expect(standingOf(cancelled, clock.now()).because).toMatch(
+      /^The service cancelled it: .*may not send from/,
+    );
     expect(await loggedEvents(app)).toMatchObject([
       { type: 'campaign.run.failed', data: { status: 'cancelled' } },
     ]);
