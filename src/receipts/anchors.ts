@@ -9,7 +9,10 @@ import type { SignedHead } from './head.ts';
 import { findPublicKey } from './keys.ts';
 import { selectTrees } from './queries.ts';
 
-/** A day, and an hour for a late run of the job: a head may be published twice. */
+/**
+ * Age of the heads to publish, in ms: a day, and an hour in case the job runs late. A head may thus
+ * be published twice.
+ */
 const backMs = 25 * 3600_000;
 const atOnce = 500;
 

@@ -38,8 +38,8 @@ function textOf(
 }
 
 /**
- * Returns the id of a public key in base64: the first 16 hex digits of the SHA-256 of the raw
- * bytes.
+ * Returns the id of a key: the first 16 hex digits of the SHA-256 of the raw public key.
+ * `publicKey` is the raw key in base64.
  */
 export function keyIdOf(publicKey: string): string {
   const raw = Buffer.from(publicKey, 'base64');

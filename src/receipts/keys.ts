@@ -41,8 +41,8 @@ async function makeKey(app: App): Promise<ReceiptKeyRow> {
 }
 
 /**
- * Returns the key that signs now, and makes the first. Two processes that begin together may each
- * make a key: both keys verify.
+ * Returns the key for new heads, and makes a key if the store has none. Two processes may each make
+ * a key at the same time: signatures by both keys are valid.
  */
 export async function findSigner(app: App): Promise<Signer> {
   const kept = signers(app);
@@ -70,7 +70,7 @@ export interface PublicKey {
   createdAt: string;
 }
 
-/** Returns the public halves of all keys that have ever signed, the newest last. */
+/** Returns the public halves of all keys, the newest last. */
 export async function listPublicKeys(app: App): Promise<PublicKey[]> {
   const rows = await selectReceiptKeys(app.store.db);
   return rows.map(({ id, public_key, created_at }) => ({

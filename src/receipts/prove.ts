@@ -16,7 +16,7 @@ export interface EventProof {
   hashes: string[];
 }
 
-/** Hashes of a tile of level 0, with the index of the first in the log. */
+/** Hashes of a tile of level 0, with the index of the first hash in the log. */
 interface Leaves {
   from: number;
   hashes: readonly Hash[];

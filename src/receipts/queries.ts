@@ -43,8 +43,8 @@ export const findTree = own.first((db, organizationId: string) =>
 );
 
 /**
- * Returns the trees after this organization that were sealed since `since`, in the order of
- * organizations.
+ * Returns up to `limit` trees that were sealed at `since` or later, of organizations with an id
+ * above `after`, by organization.
  */
 export const selectTrees = own.all((db, since: number, after: string, limit: number) =>
   db

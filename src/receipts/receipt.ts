@@ -60,8 +60,8 @@ async function sealedLog(app: App, organizationId: string, id: string) {
     const tree = await sealLog(app, organizationId);
     if (!tree) throw new ResourceNotFoundError('message', id);
     const deliveries = await findDeliveries(db, [id]);
-    // With a different count, an event was recorded meanwhile: seal or attempts are newer than the
-    // rows.
+    // Tries again if an event was recorded meanwhile: the seal or the attempts may then be newer
+    // than the rows.
     if ((await countNow()) === count) return { rows, count, tree, deliveries };
   }
   throw new ConflictError('message', 'Events of the message come too fast: ask again');
@@ -69,7 +69,8 @@ async function sealedLog(app: App, organizationId: string, id: string) {
 
 /**
  * Returns the receipt of a message. Seals the events first.
- * @throws ResourceNotFoundError; ConflictError if an event was changed since the seal.
+ * @throws ResourceNotFoundError; ConflictError if an event was changed since the seal, or if events
+ * come faster than seals.
  */
 export async function buildReceipt(app: App, caller: Caller, id: string): Promise<Receipt> {
   const { db } = app.store;

@@ -1,7 +1,7 @@
 // Seals the log of an organization: hashes the new events in the order of their commits, appends
 // them to the tree, and signs the head. Runs after the commits of the events, so no send waits for
 // it. A transaction adds the leaves and removes the list of events, so each committed event is
-// sealed once. Clocks and ids do not matter.
+// sealed once, even if a clock is wrong.
 import type { App } from '../core/app.ts';
 import { freshEvents } from '../history/events/fresh.ts';
 import { hashEvents } from '../history/events/hash-events.ts';

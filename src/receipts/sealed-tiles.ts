@@ -1,6 +1,6 @@
 // Hashes of a sealed tree, read in the order of event ids together with the log. Only tiles with
 // the current id in their range are in memory: usually a single tile, or a few if a clock was set
-// back.
+// back. The hashes left when a tile ends are hashes of deleted events.
 import type { App } from '../core/app.ts';
 import type { Hash } from '../history/events/leaf.ts';
 import { findTile, selectTileRanges, type TileRange } from './queries.ts';
@@ -58,7 +58,10 @@ export class SealedTiles {
     return from < this.#size ? from : null;
   }
 
-  /** Reads the tiles that may have this event or an earlier event, and ends earlier tiles. */
+  /**
+   * Reads the tiles that may have this event or earlier events, and ends the tiles that can have
+   * only earlier events.
+   */
   async moveTo(id: string): Promise<void> {
     for (let range = this.#ranges[this.#next]; range && range.first_id <= id; ) {
       await this.#read(range);
@@ -75,13 +78,15 @@ export class SealedTiles {
     return this.#open.some(({ left }) => left.delete(hash));
   }
 
-  /** Counts an event in the range of the tiles in memory that was changed since the seal. */
+  /**
+   * Counts an event that was changed since the seal, in the tile in memory with the lowest last id.
+   */
   countOther(): void {
     const [first] = this.#open.toSorted((a, b) => (a.lastId < b.lastId ? -1 : 1));
     if (first) first.others += 1;
   }
 
-  /** Ends all tiles. Returns the root of the tree. */
+  /** Reads the remaining tiles, and ends all tiles. Returns the root of the tree. */
   async end(): Promise<Hash> {
     for (const range of this.#ranges.slice(this.#next)) await this.#read(range);
     this.#end(this.#open);

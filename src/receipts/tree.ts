@@ -9,10 +9,10 @@ const hashBytes = 32;
 /** Binary logarithm of the number of hashes in a full tile. */
 const tileBits = 8;
 export const tileSize = 2 ** tileBits;
-/** Enough levels for 2^40 events. */
+/** Most levels of tiles: enough for 2^40 events. */
 const mostLevels = 5;
 
-/** The bytes of a node: a 1, and the hashes of the two halves. */
+/** Reused buffer for the bytes of a node: a 1, then the hashes of the two halves. */
 const node = Buffer.alloc(1 + 2 * hashBytes, 1);
 
 function nodeHash(left: Hash, right: Hash): Hash {
@@ -104,7 +104,8 @@ export interface TilePlace {
 export type ReadTile = (place: TilePlace) => readonly Hash[];
 
 /**
- * Returns the number of hashes on a level of a tree with `size` leaves: the roots of full trees.
+ * Returns the number of hashes on a level of a tree with `size` leaves: the leaves on level 0, the
+ * roots of full tiles above.
  */
 function countOn(level: number, size: number): number {
   return Math.floor(size / tileSize ** level);
@@ -149,7 +150,7 @@ export function pathInTree(index: number, size: number, read: ReadTile): Hash[] 
     const number = Math.floor(at / tileSize);
     const edgeHashes = [...read(edge), ...right];
     const hashes = number < edge.number ? read({ level: edge.level, number }) : edgeHashes;
-    // If the leaf is under `right`, `right` takes the last place in the path.
+    // If the leaf is under `right`, `at` is the place of `right`, the last of `edgeHashes`.
     path.push(...pathOver(hashes, at - number * tileSize));
     right = edgeHashes.length === 0 ? [] : [rootOver(edgeHashes)];
   }

@@ -39,7 +39,7 @@ export interface ChangedEvent {
 /** Result of a comparison. */
 export interface LogState {
   organizationId: string;
-  /** Events whose hash is in the tree. */
+  /** Number of events with a hash in the tree. */
   sound: number;
   changed: ChangedEvent[];
   deleted: number;
@@ -47,7 +47,7 @@ export interface LogState {
   unsealed: number;
   /** The signed head; null before the first seal. */
   head: SignedHead | null;
-  /** Problems of the tree itself: the signature, or the root. */
+  /** Problems of the tree itself: missing hashes, the root or the signature. */
   problems: string[];
 }
 
@@ -87,8 +87,9 @@ async function unsealedIds({ store }: App, organizationId: string): Promise<Set<
 }
 
 /**
- * Judges an event that matches no tile in memory. Returns `unsealed` if the event waits for a seal
- * or was sealed meanwhile; else adds it to the erased or changed events.
+ * Decides why no tile in memory has the hash of an event. Returns `unsealed` if the event waits for
+ * a seal or was sealed meanwhile. Else returns `other`, and adds the event to the erased or changed
+ * events of `state`.
  */
 async function judgeOther(
   app: App,
@@ -129,7 +130,7 @@ async function compareRows(
 
 /**
  * Compares the log of an organization with the sealed tree. Names 1,000 changed events at most.
- * `onProgress` gets the number of hashes so far, and of all.
+ * `onProgress` gets the number of hashes read so far, and the number of all hashes.
  */
 export async function verifyLog(
   app: App,

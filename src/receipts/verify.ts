@@ -186,7 +186,10 @@ interface Evidence {
   evidence?: unknown;
 }
 
-/** Returns the attempts that no event proves. Events from before receipts have no evidence. */
+/**
+ * Returns a problem for each attempt that no event proves. Events recorded before this service had
+ * receipts have no evidence.
+ */
 function attemptProblems({ attempts, events }: AnyReceipt): ReceiptProblem[] {
   const facts = events.map((event) => (event.facts ?? {}) as Evidence);
   return attempts.flatMap((one) => {

@@ -61,7 +61,7 @@ export function countRunAttempt(trx: Db, { runId, at, deferral }: RunAttempt): v
   runMinutes.add(trx, { run_id: runId, minute: minuteOf(at) }, attempt);
 }
 
-/** Returns a function from a run to the counters of the run: zeros for a run without messages. */
+/** Returns a function that returns the counters of a run: zeros for a run without messages. */
 export async function findRunCounts(
   db: Db,
   runIds: readonly string[],

@@ -63,10 +63,7 @@ export interface RecipientFilter {
   within?: RawBuilder<SqlBool> | undefined;
 }
 
-/**
- * Returns up to `limit` rows of a ledger with a higher id of the contact than `after`, in the order
- * of ids.
- */
+/** Returns up to `limit` rows of a ledger with a contact id above `after`, by contact id. */
 export function selectRecipients(
   db: Db,
   runId: string,
@@ -85,7 +82,10 @@ export function selectRecipients(
   return query.orderBy('contact_id').limit(limit).execute();
 }
 
-/** Finds a run of a campaign that is being erased, with the facts that the messages share. */
+/**
+ * Finds the first run left of a campaign, for the erasure of the campaign. `shared` has the data
+ * that all messages of the run share.
+ */
 export const findRunOf = own.first((db, organizationId: string, campaignId: string) =>
   db
     .selectFrom('campaign_runs')

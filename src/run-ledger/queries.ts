@@ -206,8 +206,8 @@ export function activityAmongAll(
 export type StoppedStatus = Extract<RunStatus, 'paused' | 'held' | 'cancelled'>;
 
 /**
- * Finds the stopped runs among these. Every claim of mail of runs calls it. On PostgreSQL the runs
- * stay stopped until the transaction ends.
+ * Finds the paused, held and cancelled runs among `ids`. Every claim of mail of runs calls it. On
+ * PostgreSQL the status of these runs cannot change until the transaction ends.
  */
 export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
   db

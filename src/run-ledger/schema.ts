@@ -44,7 +44,7 @@ export const runWaitReasons = [...runLimits, ...runTroubles] as const;
 
 export type RunWaitReason = (typeof runWaitReasons)[number];
 
-/** Reasons of the service to hold a run, and `restored` for a run that the service paused. */
+/** Reasons for which the service holds a run. `restored`: paused because a backup was restored. */
 export const runHoldReasons = [
   'workspace-paused',
   'key',

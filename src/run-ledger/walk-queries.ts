@@ -124,7 +124,10 @@ export const bringRunsToPresent = own.change((db, now: number, latest: number) =
     .where('status', '!=', 'scheduled'),
 );
 
-/** Puts off a due run until `dueAt` because of a trouble. The run continues then. */
+/**
+ * Puts off a run until `dueAt` because of a trouble, unless the status has changed or the run is
+ * due later. The run continues then.
+ */
 export const putOffRun = own.run(
   (
     db,
@@ -140,7 +143,7 @@ export const putOffRun = own.run(
       .where('due_at', '<', dueAt),
 );
 
-/** Returns contacts of the ledger that were not skipped, in the order of ids. */
+/** Returns contacts of a ledger that were not skipped, from after `after` to `until`, by id. */
 export const selectNotSkipped = own.all(
   (db, runId: string, { after, until, limit }: { after: string; until: string; limit: number }) =>
     db

@@ -46,7 +46,10 @@ async function lastMessages(app: App, { organizationId }: Caller, email: string)
   });
 }
 
-/** Returns the answer for an address, as far as the caller may see it. */
+/**
+ * Returns the contact, the blocks and the last messages of an address. Lists that the caller may
+ * not read are empty.
+ */
 export async function answerFor(
   app: App,
   caller: Caller,

@@ -49,7 +49,10 @@ export interface FoundAddress {
 
 /** Results of a search. Nouns that the caller may not read are empty lists. */
 export interface Found {
-  /** The address in the question, or of a single person found; null without an address. */
+  /**
+   * The address in the question, or else of the only person found. Null without an address, and if
+   * the caller may see nothing about it.
+   */
   address: FoundAddress | null;
   people: FoundPerson[];
   messages: FoundMessage[];

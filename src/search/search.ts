@@ -38,7 +38,9 @@ import type { Found, FoundAddress, FoundPerson, FoundThread } from './schema.ts'
 const most = 6;
 const mostNames = 1_000;
 const mostMailboxes = 20;
-/** Contacts of a frequent name that are examined: a list examines 5,000, in four times the time. */
+/**
+ * Most contacts of a frequent name to examine. A list of contacts examines 5,000 and takes longer.
+ */
 const mostPeople = 1_000;
 
 /**
@@ -65,7 +67,11 @@ async function peopleOf(
   });
 }
 
-/** Returns the words of a question, the last as a beginning; null for a text without any. */
+/**
+ * Parses a question as a full-text query; null if it is not valid, such as without a word. If a
+ * question without @ ends with three letters or digits, the last word may be the beginning of a
+ * word.
+ */
 function fullTextOf(q: string): FullTextQuery | null {
   const plain = q.replaceAll('*', ' ').trim();
   try {
@@ -112,7 +118,7 @@ function named<Row>(rows: readonly Row[], q: string, textsOf: (row: Row) => stri
   return rows.filter(fits).slice(0, most);
 }
 
-/** Answers for an address; null if the caller may see nothing about it. */
+/** Returns contact, blocks and messages of an address; null if the caller may see none of them. */
 async function addressOf(
   app: App,
   caller: Caller,

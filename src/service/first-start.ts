@@ -97,7 +97,7 @@ export async function sandboxDoubt({ config, store }: App): Promise<string | nul
 }
 
 /**
- * Returns a recipient for the first message, to which mail stays on this machine in any
+ * Returns a recipient for the first message. Mail to this recipient stays on this machine, in any
  * configuration.
  */
 function firstRecipient({ delivery, smtp, mailboxes }: Config): { email: string; whose: string } {

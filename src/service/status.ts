@@ -34,6 +34,7 @@ export interface Readiness {
   storeId: string | null;
 }
 
+/** State of the service. Parts that a store of an earlier schema lacks are null. */
 export interface ServiceStatus {
   daemon: Readiness;
   mode: Config['delivery']['mode'];

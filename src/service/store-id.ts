@@ -19,9 +19,9 @@ export interface RunningDaemon {
 }
 
 /**
- * Returns the identity of a store; null before its first start. A copy on the other engine has a
- * different identity, because changes of the old store are lost. The digest hides the id of the
- * organization.
+ * Returns the identity of a store; null before its first start. A copy on a different engine has a
+ * different identity, so that a command notices that it still uses the old store, where changes
+ * would be lost. The digest hides the id of the organization.
  */
 export async function storeIdOf(db: Db): Promise<string | null> {
   const first = await findFirstOrganization(db);
@@ -73,7 +73,8 @@ function readDaemon(dataDir: string): RunningDaemon | null {
 
 /**
  * Returns the living daemon of the directory, or null. Ignores the file of a killed daemon, even if
- * its pid belongs to a new process. Without a start time, `pidAt` asks the daemon for the pid.
+ * its pid belongs to a new process. Outside of Linux, the daemon must answer with the recorded pid
+ * (`pidAt`).
  */
 export async function findRunningDaemon(
   dataDir: string,

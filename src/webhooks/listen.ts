@@ -17,7 +17,7 @@ export interface ListenOptions {
   organizationId: string;
   /** Loopback URL; null reports events without posting them. */
   forwardTo: string | null;
-  /** `*`, `message.*` or kinds. */
+  /** Patterns of the kinds of events to report, such as `*` or `message.*`. */
   patterns: readonly string[];
   /** Start, ms since 1970; without it, now. */
   since?: number | undefined;
@@ -29,7 +29,7 @@ interface HeardEvent extends LogItem {
   subject: string;
 }
 
-/** Event with the outcome of the post. */
+/** Event with the outcome of the post; the outcome is null if nothing was posted. */
 export interface Heard {
   event: HeardEvent;
   outcome: PostOutcome | null;

@@ -14,7 +14,10 @@ export function withoutPath(url: string): string {
   return `${new URL(url).origin}/…`;
 }
 
-/** Presents an endpoint. Without `permissions`, hides the path of the URL and the header values. */
+/**
+ * Presents an endpoint. Hides the path of the URL and the values of headers, unless `permissions`
+ * allow `webhooks:write`.
+ */
 export function toWebhook(
   app: App,
   row: EndpointRow,

@@ -16,9 +16,9 @@ export interface EndpointRow {
    */
   status: 'active' | 'disabled' | 'suspended';
   disabled_reason: string | null;
-  /** Encrypted. */
+  /** Signing secret, encrypted. */
   secret: string;
-  /** Encrypted; null if the secret was never rotated. */
+  /** Previous signing secret, encrypted; null if the secret was never rotated. */
   previous_secret: string | null;
   /** Time until which both secrets sign, ms since 1970; null if the secret was never rotated. */
   previous_until: number | null;

@@ -18,8 +18,8 @@ export function mailLogOf({ config, log }: MailLogSurroundings): Logger | null {
 const windowMs = 1_000;
 
 /**
- * Limits log lines that outsiders can cause to `perSecond` lines a second. The next written line
- * has the number of lines that were left out since the last.
+ * Limits log lines that outsiders can cause to `perSecond` lines a second. Counts the lines left
+ * out, for the next line that is written.
  */
 export class LineLimit {
   readonly #clock: Pick<Clock, 'elapsed'>;
@@ -57,7 +57,7 @@ export class LineLimit {
 const lineMs = 60_000;
 
 /**
- * Counts events that strangers can cause, for the log: a line a minute at most, with the counts
+ * Counts events that outsiders can cause, for the log: a line a minute at most, with the counts
  * since the line before.
  */
 export class MinuteCounts<Name extends string> {

@@ -32,12 +32,13 @@ export interface Metrics {
   /** Number of deliveries in flight. */
   inFlight: Gauge;
   /**
-   * Queued deliveries, by `reason`. Ready and waiting deliveries are each counted up to 100,000.
+   * Number of queued deliveries, by `reason` of the wait. Ready and waiting deliveries are each
+   * counted up to 100,000.
    */
   queueWaiting: Gauge<'reason'>;
   /** Age of the oldest queued delivery in seconds, by `reason`. */
   queueOldest: Gauge<'reason'>;
-  /** Deliveries that wait in lanes, by kind of `lane`. */
+  /** Number of deliveries that wait in lanes, by kind of `lane`. */
   laneWaiting: Gauge<'lane'>;
   laneOldest: Gauge<'lane'>;
   /** Posts to webhook endpoints, by `outcome`. */
@@ -47,7 +48,7 @@ export interface Metrics {
   /** Seconds since the webhook delivery that waits longest became due. */
   webhookLag: Gauge;
   /**
-   * Running campaign runs without a message for 15 minutes and without a reason to wait: a fault.
+   * Number of running campaign runs that made no message for 15 minutes without a reason to wait.
    */
   campaignRunsStalled: Gauge;
   /** Findings of the daily examination, by `check`: 0 ok or skipped, 1 warn, 2 fail. */

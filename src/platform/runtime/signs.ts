@@ -2,8 +2,8 @@
 // agents.
 
 /**
- * Control characters except tabs and line ends, direction marks, line separators, and characters
- * without width. Joined emoji are allowed.
+ * Matches control characters (except tabs and line ends), direction marks, line separators, and
+ * characters without width. Joined emoji are allowed.
  */
 export const misleading =
   /(?![\n\r\t])\p{Cc}|(?<!\p{Extended_Pictographic}|\ufe0f)\u200d|(?!\u200d)\p{Cf}|[\p{Zl}\p{Zp}]/gu;

@@ -13,7 +13,7 @@ import { type Clock, isoTime, type JoinedWork, systemClock } from './clock.ts';
 
 /** Interval in ms at which due work runs while this clock follows the system's clock. */
 const followEachMs = 1_000;
-/** Most rounds of work at a standing time. Work that needs more counts as endless: an error. */
+/** Most rounds of work at a single time. If work is still due after them, settling fails. */
 const mostRounds = 100_000;
 
 /** Error for a target in the past. */
@@ -34,7 +34,7 @@ export class StandingClock implements Clock {
   readonly #onTime: (now: number) => void;
   #nowMs: number;
   #jumpedMs = 0;
-  /** Time of the system's clock since which this clock follows it; null while this clock stands. */
+  /** Steady time (ms) from which this clock follows the system's clock; null while it stands. */
   #followsSince: number | null = null;
   #cancelFollow: () => void = () => {};
   #turn: Promise<unknown> = Promise.resolve();

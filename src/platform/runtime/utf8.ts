@@ -8,7 +8,7 @@ const bytesOfReplacement = Buffer.from(replacement);
 
 /**
  * Returns the text of UTF-8 bytes without a byte order mark (RFC 3629 6). For invalid bytes,
- * returns a problem that names the offset of the first, from 0.
+ * returns a problem that names the offset of the first invalid byte, from 0.
  */
 export function decodeUtf8(bytes: Buffer): { text: string } | { problem: string } {
   const text = bytes.toString('utf8');
@@ -17,7 +17,8 @@ export function decodeUtf8(bytes: Buffer): { text: string } | { problem: string 
 }
 
 /**
- * Returns the offset of the first invalid byte: of the first U+FFFD that `bytes` do not contain.
+ * Returns the offset of the first invalid byte. There `text` has a U+FFFD, and `bytes` have no
+ * encoded U+FFFD.
  */
 function invalidOffset(bytes: Buffer, text: string): number {
   let offset = 0;

@@ -97,7 +97,9 @@ export class Counter<Key extends object, Sums extends object> {
     this.of(trx).add(key, sums);
   }
 
-  /** Returns counts that the caller itself writes, because the transaction reads the sums. */
+  /**
+   * Returns empty counts that the caller writes itself, for a transaction that reads the new sums.
+   */
   gather(): Gathered<Key, Sums> {
     return this.#gather();
   }

@@ -50,7 +50,7 @@ export interface Store {
   emptyLog?(): void;
   /**
    * Calls `listener` after commits of any process (on PostgreSQL sometimes without a commit).
-   * Returns the function that ends this.
+   * Returns a function that ends the calls.
    */
   onChange(listener: () => void): () => void;
   /** Tests with a write whether the store can be written; for /readyz. */

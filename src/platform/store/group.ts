@@ -25,7 +25,9 @@ export function groupWrites<Item, Result>(
   durability: Durability = 'now',
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  /** Whether a transaction is queued. It takes all waiting items when it begins. */
+  /**
+   * Whether a transaction is queued. It takes waiting items, up to `mostPerBatch`, when it begins.
+   */
   let isOrdered = false;
   let isUnderWay = false;
 

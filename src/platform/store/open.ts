@@ -276,7 +276,9 @@ export class OtherDaemonError extends UnreachableError {
   }
 }
 
-/** Longest time for which a command has the lock, while it checks whether a daemon runs. */
+/**
+ * Longest wait of a daemon for the lock, in ms: a command that looks for a daemon locks briefly.
+ */
 const glanceMs = 200;
 
 /**

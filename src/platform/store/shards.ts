@@ -6,7 +6,7 @@ import { type Db, engineOf } from './db.ts';
 /** Most rows of a count. */
 const shards = 32;
 
-/** Shard of counts without parallel changes: their transactions wait for each other anyway. */
+/** Shard of counts that transactions change in sequence anyway, and of all counts on SQLite. */
 export const commonShard = 0;
 
 /** Hash of host and pid, from which the shards follow: processes rarely share shards. */

@@ -1,5 +1,5 @@
 // Backups as files of SQLite, from both engines. A backup is written whole or not at all, and
-// digests can prove it later. The command is commands/backup.ts.
+// digests can later prove that nobody changed it. The command is commands/backup.ts.
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -110,8 +110,8 @@ export async function saveBackup(
 }
 
 /**
- * Writes `target` under a temporary name first. @throws ConflictError while a second backup writes
- * it
+ * Writes the backup under a temporary name, and then renames it to `target`. @throws ConflictError
+ * while a second backup writes it
  */
 async function saveWhole(
   source: BackupSource,
@@ -152,7 +152,7 @@ interface BackupContents {
 interface VerifiedBackup {
   migration: string;
   hasSecret: boolean;
-  /** Digests of the tables; null for a backup of an earlier version, which has none. */
+  /** Digests of the tables; null for a backup without digests. */
   tables: TableDigest[] | null;
 }
 

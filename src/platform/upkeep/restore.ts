@@ -111,7 +111,7 @@ export interface RestoreTarget {
   random: Random;
   /** Changes to make in the restored store before it is used. */
   changes: readonly RestoredChange[];
-  /** Reads rows of the backup for the report. */
+  /** Query for rows of the backup, read before the changes. The result has them as `listed`. */
   list?: RestoredChange;
 }
 

@@ -59,7 +59,10 @@ export interface KeyedRequest {
   digest(): Promise<string>;
 }
 
-/** A stored answer. If `answer` is missing, `lacks` says why. */
+/**
+ * A stored answer. `lacks` tells why `answer` is missing: it has a secret, it is too long, or the
+ * request failed after an effect (`end`).
+ */
 interface KeptAnswer {
   answer?: unknown;
   lacks?: 'secret' | 'length' | 'end';
@@ -201,7 +204,10 @@ async function settle(app: App, answered: Parameters<typeof answerClaim>[1]): Pr
     .catch((err: unknown) => app.log.warn({ err }, 'An answer was not kept for repeats'));
 }
 
-/** Releases the key, unless the operation failed after an effect. */
+/**
+ * Releases the key after a refusal (4xx), and after a failure (5xx) without an effect. After a
+ * failure with an effect, the key stays: repeats get a 409.
+ */
 async function giveUp(app: App, held: Held, error: unknown): Promise<void> {
   const isRefusal = error instanceof ServiceError && error.status < 500;
   const kept: KeptAnswer = { lacks: 'end' };

@@ -24,7 +24,7 @@ export type Admit = (
 
 export interface Door {
   app: App;
-  /** Missing for commands: the operator draws on no bucket. */
+  /** Missing for commands, because no rate limit applies to the operator. */
   admit?: Admit | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface Checked {
 
 export type Around = <Answer>(run: () => Promise<Answer>, checked: Checked) => Promise<Answer>;
 
-/** Fields of a route that the checks before the fields of a request need. */
+/** Fields of a route for the checks that run before the fields of a request are read. */
 export type Entrance = Pick<Doorway, 'permission' | 'method' | 'path' | 'mailboxOf'>;
 
 /** Origin of a request: the remote address of the connection, and the `{id}` in the path. */
@@ -139,8 +139,8 @@ export function isDryRun(part: unknown): boolean {
 }
 
 /**
- * Runs a route for a caller: checks the caller, checks the fields, runs the route. @throws as
- * `enter`, `answer` and the route
+ * Runs a route for a caller: checks the caller, checks the fields, runs the route. @throws the
+ * errors of `enter`, `answer` and the route
  */
 export async function ask<Answer>(
   door: Door,

@@ -25,8 +25,8 @@ import { eraseCopies } from './copies.ts';
 /** Most requests (rows of the erasures) that a transaction processes. */
 const requestsAtOnce = 10;
 /**
- * Time until the second pass. A webhook post that ran during the deletion has ended by then, and
- * the response is stored.
+ * Time in ms until the second pass, which erases copies written meanwhile: by then a webhook post
+ * that ran during the deletion has ended, and the response is stored.
  */
 const secondPassMs = 120_000;
 const passesWanted = 2;
@@ -77,8 +77,8 @@ async function eraseOne(app: App, trx: Db, row: ErasureRow): Promise<boolean> {
 }
 
 /**
- * Processes some due requests; returns their number. After an error each request has a separate
- * transaction.
+ * Processes up to ten due requests in a transaction; after an error, only the first request.
+ * Returns the number of processed requests.
  */
 async function eraseSome(app: App): Promise<number> {
   try {

@@ -66,8 +66,8 @@ export interface JobClaim {
 }
 
 /**
- * Claims a tick that is due, or is dated by a wrong clock over a period ahead. Returns 0 if it is
- * neither, or if a different daemon runs it.
+ * Claims the next tick of a job if it is due, or if it is more than a period ahead, which only a
+ * wrong clock causes. Returns 0 if it is neither, or if a daemon has claimed it.
  */
 export const claimJob = own.change((db, { name, holder, now, endedTo, until }: JobClaim) =>
   db

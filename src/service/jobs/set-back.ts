@@ -57,7 +57,10 @@ function waitsOf({ config }: App): Wait[] {
   ];
 }
 
-/** Brings all waits to the present. Several daemons may do so at once or repeatedly. */
+/**
+ * Sets all times to the present if they are further ahead than a right clock sets them. Several
+ * daemons may do so at once or repeatedly.
+ */
 async function bringWaitsToPresent(app: App): Promise<void> {
   for (const { longestMs, bring } of waitsOf(app)) {
     const now = app.clock.now();
@@ -69,7 +72,7 @@ async function bringWaitsToPresent(app: App): Promise<void> {
 
 /**
  * Brings waits to the present after each jump back of a daemon's clock. Returns a function that
- * stops this and waits for a running change.
+ * ends the subscription and waits for a running change.
  */
 export function followSetBacks(app: App): () => Promise<void> {
   let running = Promise.resolve();

@@ -27,7 +27,10 @@ const stopNames: Readonly<Record<string, string>> = {
 /** Limits that only a person ends. */
 const endless: readonly string[] = ['hold', 'pause', 'campaign-paused'];
 
-/** Returns the limits that hold mail or campaign runs back at this moment, each kind once. */
+/**
+ * Returns the limits that hold mail or campaign runs back at this moment: each kind once, with the
+ * latest end.
+ */
 export async function limitsNow({ store, clock }: App): Promise<RehearsedLimit[]> {
   const found = new Map<string, number | null>();
   const add = (kind: string, until: number | null) => {

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { instant } from '../../core/api/resource-schema.ts';
 
 /**
- * Longest advance, in days. Every due time until then is played, so more is probably a typing
- * error.
+ * Longest advance, in days. The clock stops at each due time on the way, so a longer advance is
+ * probably a typing error.
  */
 export const mostDays = 3_660;
 

@@ -43,7 +43,7 @@ export interface VirtualClock {
 
 /**
  * Opens the clock of a daemon. It stands at `at`, at the time of the store, or at the present.
- * @throws ConfigError if mail could leave this machine, or for a time before the store's
+ * @throws ConfigError if mail could leave this machine, or for `at` before the time of the store
  */
 export async function openVirtualClock(
   config: Config,

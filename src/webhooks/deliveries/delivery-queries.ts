@@ -186,7 +186,10 @@ export async function renewDeliveries(
     .execute();
 }
 
-/** Releases claimed deliveries. Null `ids` mean all deliveries, a null `worker` any worker. */
+/**
+ * Releases claimed deliveries, which are then due at `now`; returns their number. Null `ids` mean
+ * all deliveries, a null `worker` any worker.
+ */
 export async function releaseDeliveries(
   trx: Db,
   worker: string | null,

@@ -96,8 +96,9 @@ async function collect(
 
 /**
  * Queues logged events again, the oldest first; 10,000 replays of an endpoint may be pending.
- * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, during a running replay of
- * it, and if 10,000 are pending; CapacityError if too many replays are under way.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, while a replay to the
+ * endpoint runs, and if 10,000 replays are pending; CapacityError if too many replays are under
+ * way.
  */
 export async function replayWebhook(
   app: App,

@@ -15,8 +15,8 @@ const keptMs = 90 * 24 * 3600_000;
 const batch = 500;
 
 /**
- * Deletes rows of webhooks older than 90 days, but no delivery that has not ended. Returns the
- * number of deleted rows.
+ * Deletes rows of webhooks that are older than 90 days. Deliveries that have not ended stay.
+ * Returns the number of deleted rows.
  */
 export async function sweepWebhooks(app: App): Promise<number> {
   const time = await timeOfAge(app, keptMs);

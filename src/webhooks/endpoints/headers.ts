@@ -1,6 +1,6 @@
 // Headers of a post that the owner of an endpoint may set.
 
-/** Reserved headers: of the message and the connection (RFC 9110 7.6.1), and of proxies. */
+/** Headers that no owner may set: of message and connection (RFC 9110 7.6.1), and of proxies. */
 const reserved = new Set([
   'accept-encoding',
   'connection',

@@ -47,7 +47,7 @@ export class EndpointsOf {
     return this.#byId.size;
   }
 
-  /** Returns the active endpoint with this id; undefined without it. */
+  /** Returns the active endpoint with this id, or undefined. */
   find(id: string): KnownEndpoint | undefined {
     return this.#byId.get(id);
   }
@@ -81,7 +81,10 @@ class KnownEndpoints {
     return this.#known.peek(organizationId)?.count !== 0;
   }
 
-  /** Returns the active endpoints, within a transaction if `trx` is a transaction. */
+  /**
+   * Returns the active endpoints, from the cache if it is current. For a transaction that has
+   * changed endpoints, reads them from the store.
+   */
   async find(trx: Db, organizationId: string): Promise<EndpointsOf> {
     const db = committedIn(this.#app.store, trx);
     if (endpointChanges.isNoted(trx)) return readEndpoints(trx, organizationId);

@@ -41,7 +41,7 @@ export function cutBody(body: string, type: string, permissions: PermissionMap):
   return JSON.stringify({ ...event, data: shownData(type, data, permissions) });
 }
 
-/** Returns the stored body, or a new body that is not stored; for `listen`. */
+/** Returns the stored body, or a new body that is not stored; for callers that only show it. */
 export async function shownBody(app: App, source: BodySource): Promise<string> {
   const kept = await findBodies(app.store.db, [source.event_id], mostBodyBytes);
   const [made] = kept.size > 0 ? [] : await makeBodies(app, [source]);
@@ -167,7 +167,7 @@ function bodyText({ event_type, organization_id }: BodySource, at: number, data:
   return eventBody({ type: event_type, timestamp: at, data, organizationId: organization_id });
 }
 
-/** Returns the JSON to post, 256 KB at most; `timestamp` in ms since 1970. */
+/** Returns the JSON to post. Shortens data that would exceed 256 KB. `timestamp`: ms since 1970. */
 export function eventBody(event: {
   type: string;
   timestamp: number;

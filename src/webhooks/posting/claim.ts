@@ -16,12 +16,14 @@ import type { DeliveryRow, EndpointRow } from '../rows.ts';
 import type { Holder } from './places.ts';
 import { isOfBefore } from './settle.ts';
 
-/** Deliveries to claim for an endpoint: `limit`, for which places are reserved (places.ts). */
+/**
+ * Plan to claim up to `limit` deliveries of an endpoint, with as many reserved places (places.ts).
+ */
 export interface Wish extends Holder {
   endpointId: string;
   isReplay: boolean;
   limit: number;
-  /** Due time of the first of these deliveries. */
+  /** Due time of the first delivery to claim, ms since 1970. */
   dueAt: number;
 }
 
@@ -37,15 +39,15 @@ export interface ClaimOptions {
   leaseUntil: number;
 }
 
-/** Reserves the free places for deliveries of an endpoint; null without free places. */
+/** Reserves places for deliveries of an endpoint, up to the limits; null if no place is free. */
 export type Reserve = (
   work: EndpointWork,
   isReplay: boolean,
 ) => (Holder & Pick<Wish, 'limit'>) | null;
 
 /**
- * Chooses the endpoints to claim for. Begins after the endpoint `last`; takes live deliveries of
- * all endpoints first, then replays if places remain.
+ * Chooses the endpoints to claim for. Begins after the endpoint `last`. Reserves places for live
+ * deliveries of all endpoints first, then for replays of endpoints without a due live delivery.
  */
 export function chooseWishes(
   work: readonly EndpointWork[],
@@ -82,8 +84,9 @@ function inTurn(work: readonly EndpointWork[], last: string): EndpointWork[] {
 }
 
 /**
- * Leases the wished deliveries. Cancels deliveries made before the endpoint was disabled, and
- * events that an installation may no longer receive. Returns the deliveries to post.
+ * Leases due deliveries of these endpoints, and returns the deliveries to post. Releases deliveries
+ * of suspended endpoints. Cancels deliveries made before the endpoint was disabled, and deliveries
+ * of events that an installation may no longer receive.
  */
 export async function claim(
   app: App,

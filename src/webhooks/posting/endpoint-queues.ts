@@ -81,7 +81,7 @@ export class EndpointQueues {
     this.#places.ask(queue);
   }
 
-  /** Removes and returns the first tasks. */
+  /** Removes and returns the first `count` tasks. */
   takeOut({ waiting }: Queue, count: number): Task[] {
     const tasks = waiting.splice(0, count);
     for (const { body } of tasks) this.#bytesWaiting -= bytesOf(body);

@@ -31,9 +31,9 @@ import { UnderWay } from './under-way.ts';
 
 /** Number of endpoints that a single read checks. */
 const endpointsPerLook = 1_000;
-/** Number of endpoints for which the loop pauses 1 ms: a check of this many takes 0.25 ms. */
+/** Number of checked endpoints for which the loop then pauses 1 ms. Their check takes 0.25 ms. */
 const endpointsPerMs = 50;
-/** Margin of a lease beyond the time limits of two exchanges. */
+/** Length of a lease, in ms, beyond twice the time limit of a post. */
 const leaseSlackMs = 60_000;
 const pendingEachMs = 10_000;
 const mostCounted = 100_000;
@@ -175,8 +175,8 @@ async function cancelOfDisabled(app: App, work: readonly EndpointWork[]): Promis
 }
 
 /**
- * Returns the next future due time; Infinity without any. Leaves out overdue deliveries, as each
- * ended post wakes the loop to claim them.
+ * Returns the next due time after `now`; Infinity if there is none. Leaves out overdue deliveries,
+ * as each ended post wakes the loop to claim them.
  */
 function nextDue(work: readonly EndpointWork[], now: number): number {
   let at = Infinity;
@@ -189,7 +189,7 @@ function nextDue(work: readonly EndpointWork[], now: number): number {
   return at;
 }
 
-/** Creates the function that updates the gauges. */
+/** Creates the function that updates the gauges of the lag and of pending deliveries. */
 function createReport({ store, clock, metrics }: App): (work: EndpointWork[]) => Promise<void> {
   let countAt = Number.NEGATIVE_INFINITY;
   return async (work) => {

@@ -13,8 +13,8 @@
 //   an endpoint                            | posts at once
 //   ---------------------------------------+---------------
 //   quick at the last answer, or alone     | 5
-//   else, if up to nine ask                | 2: it may hang
-//   else, if more ask                      | 1
+//   else, up to nine endpoints at a host   | 2: it may hang
+//   else, more endpoints at a host         | 1
 //   slow or failing                        | 1 (answer-limits.ts)
 //
 // A post gets a place only with a connection: waiting for a connection would use up the time limit.
@@ -96,7 +96,7 @@ export class Places {
     this.#originOf(origin).asking.add(id);
   }
 
-  /** Ends `ask`, for an endpoint without further posts to this origin. */
+  /** Stops counting an endpoint at this origin. */
   leave({ id, origin }: Pick<BusyEndpoint, 'id' | 'origin'>): void {
     this.#origins.get(origin)?.asking.delete(id);
     this.#forget(origin);
@@ -125,7 +125,7 @@ export class Places {
     };
   }
 
-  /** Ends `ask` of an endpoint that has no waiting or running post. */
+  /** Stops counting an endpoint at the origin if no post of it waits or runs. */
   leaveIfIdle(endpoint: BusyEndpoint): void {
     if (endpoint.posting === 0 && endpoint.waiting.length === 0) this.leave(endpoint);
   }

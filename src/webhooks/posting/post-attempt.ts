@@ -55,7 +55,7 @@ export function openEndpoint(
   return { row, keys, headers: openHeaders(app, row) };
 }
 
-/** Returns the body with only the data that the installation may see now. */
+/** Returns the body. For the endpoint of an installation, keeps only data that it may see now. */
 export async function textFor(
   app: App,
   row: EndpointRow,

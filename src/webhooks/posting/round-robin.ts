@@ -24,7 +24,7 @@ export class RoundRobin<T extends Queued> {
     if (own?.delete(queue) && own.size === 0) this.#organizations.delete(queue.organizationId);
   }
 
-  /** Takes all queues out. */
+  /** Yields all queues, and then removes them. */
   *drain(): Iterable<T> {
     for (const own of this.#organizations.values()) yield* own;
     this.#organizations.clear();

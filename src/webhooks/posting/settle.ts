@@ -48,8 +48,8 @@ export interface Disabled {
 }
 
 /**
- * Settles attempts in the order in which they ended. Returns the endpoints that this disabled. A
- * delivery that a different daemon has claimed meanwhile does not change.
+ * Settles attempts in the order in which they ended. Returns the endpoints that were disabled by
+ * the outcomes. A delivery that a different daemon has claimed meanwhile does not change.
  */
 export async function settle(
   app: App,

@@ -79,7 +79,7 @@ export function signatureProblem(
   return isOff ? 'the signature matches, but its time is more than 5 minutes from now' : null;
 }
 
-/** Whether the text is a secret of 24 to 64 bytes, as Standard Webhooks requires. */
+/** Tells whether the text is a secret of 24 to 64 bytes, as Standard Webhooks requires. */
 function isSecret(text: string): boolean {
   if (!/^whsec_[0-9A-Za-z+/]+={0,2}$/.test(text)) return false;
   const { length } = Buffer.from(text.slice(secretPrefix.length), 'base64');

@@ -90,7 +90,7 @@ export class UnderWay {
     return this.#places.freeClaims <= 0;
   }
 
-  /** Reserves the free places for deliveries of this endpoint; null without free places. */
+  /** Reserves places for deliveries of an endpoint, up to the limits; null if no place is free. */
   reserve(work: EndpointWork, isReplay: boolean): (Holder & { limit: number }) | null {
     const queue = this.#queues.find(work.id);
     const limits = queue?.limits ?? new AnswerLimits();
@@ -103,7 +103,10 @@ export class UnderWay {
     return { ...holder, limit };
   }
 
-  /** Accepts the deliveries claimed for these wishes; returns their number. */
+  /**
+   * Queues the claimed deliveries, frees reserved places that the claim left unused, and starts
+   * posts. Frees all places if the claim fails. Returns the number of claimed deliveries.
+   */
   async launch(wishes: readonly Wish[], claiming: Promise<readonly Claimed[]>): Promise<number> {
     let claimed: readonly Claimed[] = [];
     let bodies: Map<string, string>;
@@ -203,7 +206,8 @@ export class UnderWay {
   /** Posts a delivery, and frees the places of the post. The delivery stays held until settled. */
   async #postOne(queue: Queue, task: Task, giveBack: () => void): Promise<void> {
     const ended = await this.#attempt(queue, task);
-    // Frees the place in the tick that records the answer: a failing endpoint gets no second post.
+    // Frees the place and records the answer without a wait in between, in which a failing endpoint
+    // could get a second post.
     giveBack();
     const { holder } = task;
     const { delivery } = task.claimed;
@@ -253,7 +257,10 @@ export class UnderWay {
     if (!isSupplied || this.#places.freeClaims <= mostHeldEach) this.#parts.onEnd();
   }
 
-  /** Releases waiting deliveries of a slow or failing endpoint for a later claim, by any daemon. */
+  /**
+   * Releases the waiting deliveries of a slow, failing or disabled endpoint, so that any daemon can
+   * claim them later.
+   */
   #handBack(queue: Queue): void {
     const tasks = this.#queues.takeOut(queue, queue.waiting.length);
     const ids = tasks.map(({ claimed }) => claimed.delivery.id);

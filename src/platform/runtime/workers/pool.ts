@@ -23,7 +23,7 @@ export type Refusal = 'full' | 'paused' | 'closed';
 export interface PoolOptions<Payload> extends ThreadOptions<Payload> {
   mostJobs: number;
   mostBytes: number;
-  /** Bytes of the reserve of the queue that each organization may take (fair-share.ts). */
+  /** Bytes that each organization may queue in any case, while the queue has space. */
   firstBytes: number;
   /** Returns the error for a refused job. */
   refuse(why: Refusal): Error;
@@ -42,8 +42,8 @@ export interface JobRequest<Payload, Part = never> {
   /** An abort removes the job from the queue. A job that a worker has begun continues. */
   signal?: AbortSignal | undefined;
   /**
-   * Called with a part of the outcome before the rest. If the job is lost, the caller has this
-   * part.
+   * Called with a part of the outcome before the rest. If the job is lost later, the caller still
+   * has this part.
    */
   onPart?(part: Part): void;
 }
@@ -65,7 +65,7 @@ export class WorkerPool<Payload, Outcome, Part = never> {
   }
 
   /**
-   * Gives a job to the worker, and resolves with the outcome.
+   * Queues a job for the worker, and resolves with the outcome.
    * @throws LostJob, the error of `refuse`, or the reason of an aborted signal
    */
   run(request: JobRequest<Payload, Part>): Promise<Outcome> {

@@ -25,7 +25,10 @@ type Work<Payload, Outcome, Part> = (
   keep: (part: Part) => void,
 ) => Outcome | Promise<Outcome>;
 
-/** Answers the jobs of the parent. An error of `work` ends the worker. */
+/**
+ * Runs the jobs that the parent sends, and posts the outcomes. `sizeOf` gives the bytes of an
+ * outcome. An error of `work` ends the worker.
+ */
 export function serveJobs<Payload, Outcome, Part = never>(
   work: Work<Payload, Outcome, Part>,
   sizeOf: (outcome: Outcome) => number = () => 0,

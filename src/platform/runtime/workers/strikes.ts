@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { recentlyUsed } from '../recently-used.ts';
 
-/** Time for which ended workers are counted. */
+/** Time in ms for which an ended worker counts. */
 const countedMs = 60_000;
 /**
  * Most workers that jobs of an organization may end in a minute before the organization must wait.
@@ -24,7 +24,10 @@ export class Strikes {
     this.#times.set(organizationId, [...this.#recent(organizationId), this.#clock.now()]);
   }
 
-  /** Tells whether an organization must wait: until `pauseSeconds` after the last ended worker. */
+  /**
+   * Tells whether an organization must wait: in the last minute, jobs of the organization ended
+   * more than two workers, the last less than `pauseSeconds` ago.
+   */
   isPaused(organizationId: string): boolean {
     const times = this.#recent(organizationId);
     const last = times.at(-1) ?? 0;

@@ -188,7 +188,10 @@ export class JobThread<Payload, Outcome, Part> {
     return jobs;
   }
 
-  /** Gives up the worker and loses the current job. The next jobs start a new worker. */
+  /**
+   * Ends the worker. Rejects the current job, or all jobs if the worker had not started; the
+   * remaining jobs are queued again. The next jobs start a new worker.
+   */
   #drop(worker: JobWorker<Payload, Outcome, Part>, isTimeout: boolean): void {
     if (worker !== this.#worker) return;
     this.#worker = null;

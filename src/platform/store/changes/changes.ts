@@ -42,8 +42,9 @@ export class KnownRows<Row extends {}> {
   }
 
   /**
-   * Reads the counter once for all callers that arrive meanwhile. `countChanges` may be a different
-   * read, such as a read in a transaction. Rejects if the counter cannot be read.
+   * Reads the counter, and empties the cache if the counter has changed. Calls at the same time
+   * share a read. `countChanges` may be a different read, such as a read in a transaction. Rejects
+   * if the counter cannot be read.
    */
   refresh(countChanges = this.#countChanges): Promise<void> {
     this.#checking ??= this.#check(this.#clock.now(), countChanges).finally(() => {
@@ -61,7 +62,10 @@ export class KnownRows<Row extends {}> {
     return this.#rows.peek(key);
   }
 
-  /** Reads a row that is not cached, and caches it if it exists. */
+  /**
+   * Reads a row that is not cached. Caches the row if it exists, unless the cache was emptied
+   * meanwhile.
+   */
   async load<Found extends Row | undefined>(
     key: string,
     read: () => Promise<Found>,

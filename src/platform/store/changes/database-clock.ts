@@ -12,7 +12,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Db } from '../db.ts';
 
 const followEachMs = 10_000;
-/** Smaller differences may come from the time that the answer travels on the network. */
+/** Smallest difference to correct. Smaller differences may come from delays on the network. */
 const toleranceMs = 100;
 const longestWayMs = 1_000;
 
@@ -53,7 +53,10 @@ export class DatabaseClock implements Clock {
     return this.#correctionMs;
   }
 
-  /** Reads the server's time once. @throws the error of the store */
+  /**
+   * Reads the server's time once, and corrects this clock if it is off by 100 ms or more. Ignores
+   * an answer that took longer than a second. @throws the error of the store
+   */
   async look(db: Db): Promise<void> {
     const from = this.#machine.now();
     const began = this.#machine.elapsed();
@@ -67,7 +70,7 @@ export class DatabaseClock implements Clock {
     }
   }
 
-  /** Reads the server's time every 10 s. Returns the function that ends this. */
+  /** Calls `look` every 10 s. Returns a function that stops the calls. */
   follow(db: Db): () => void {
     let cancel = () => {};
     let isOver = false;

@@ -65,8 +65,8 @@ export interface DueLoop {
   /** Runs the step again, now or when the running step has ended. */
   wake(): void;
   /**
-   * Resolves before a sleep if nothing is due, nobody called `wake` since the step began, and
-   * `isQuiet` holds.
+   * Wakes the loop, and resolves before the next sleep at which `isQuiet` holds. The loop sleeps
+   * once a step finds nothing due or asks for a pause, unless it was woken during the step.
    */
   idle(): Promise<void>;
   /** Starts no further step; resolves when the running step has ended. */

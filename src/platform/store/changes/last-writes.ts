@@ -13,8 +13,8 @@ export interface LastWrite {
 const gathered = new WeakMap<Db, Map<string, LastWrite>>();
 
 /**
- * Returns the changes that this transaction collects under `name`; the first call creates them. A
- * write of `withLastWrites` stores them after all work, in the order of the names.
+ * Returns the changes that this transaction collects under `name`; the first call creates them. The
+ * write stores all such changes after the work, in the order of the names (`withLastWrites`).
  */
 export function lastly<T extends LastWrite>(trx: Db, name: string, create: () => T): T {
   let kinds = gathered.get(trx);

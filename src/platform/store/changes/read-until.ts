@@ -15,7 +15,7 @@ export interface Wait<T> {
   isEnough(found: T): boolean;
 }
 
-/** Pause after a long read, as a multiple of the duration of the read. */
+/** Least pause after a read if `eachMs` is set, as a multiple of the duration of the read. */
 const restFactor = 10;
 
 /**

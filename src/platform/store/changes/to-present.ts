@@ -1,5 +1,5 @@
-// Corrects times that were stored while the clock ran ahead. Without this, work would wait until
-// that time.
+// Corrects times that were stored while the clock ran ahead. Uncorrected, they would delay work
+// until then.
 import { sql } from 'kysely';
 import type { Db } from '../db.ts';
 

@@ -63,7 +63,7 @@ export class ChangeChannel {
 
   /**
    * Calls `listener` after commits, and also without a known commit: every 250 ms for a while after
-   * a change, else every 5 s. Returns the function that ends this.
+   * a change, else every 5 s. Returns a function that ends the calls.
    */
   add(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -123,7 +123,7 @@ export class ChangeChannel {
     });
     try {
       await client.connect();
-      // No power failure can lose data of a notification, so it need not wait for the disk.
+      // A notification stores no data, so the commit need not wait for the disk.
       await client.query(`set synchronous_commit = off; listen ${channel}`);
     } catch {
       return false;

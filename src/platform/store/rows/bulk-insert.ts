@@ -16,8 +16,8 @@ const largestChunk = 64;
 const mostParameters = 32_000;
 
 /**
- * Most sets of filled columns that get a statement. Rows with more sets share a statement that
- * names every column.
+ * Most sets of filled columns with separate statements. Rows with further sets use statements that
+ * name every column.
  */
 const mostColumnSets = 16;
 

@@ -5,8 +5,8 @@ import { type Db, tables, type Untyped } from '../db.ts';
 import { compiledOnce } from './statement.ts';
 
 /**
- * Erases the copies in up to `limit` rows after the key `after`. Returns the last read key; null at
- * the end of the table.
+ * Erases the person's name in up to `limit` rows after the key `after`. Returns the last read key;
+ * null at the end of the table.
  */
 export type EraseNames = (
   trx: Db,
@@ -16,13 +16,14 @@ export type EraseNames = (
 ) => Promise<string | null>;
 
 /**
- * Columns of names by the columns of their ids. A column that maps to itself holds JSON with both.
+ * Maps each column of ids to the column of the names. A column that maps to itself holds JSON with
+ * ids and names.
  */
 export type NameColumns<Column extends string> = Readonly<Partial<Record<Column, Column>>>;
 
 /**
- * Order of a walk: by the column `key`, or within the organization if the primary key begins with
- * it.
+ * Order of a walk: by the column `key`. With `isOfOrganization`, walks only rows of the
+ * organization; for tables with a primary key that begins with `organization_id`.
  */
 export interface Walk {
   key?: string;
@@ -60,7 +61,7 @@ export function namesIn(
   const pairs = Object.entries(columns) as [string, string][];
   const select = compiledOnce<Untyped, [string, string, string, number], Row>(
     (db, pattern, organizationId, after, limit) => {
-      // Long texts without the id are not read.
+      // Returns only texts with the id, because texts can be long.
       const textOf = (by: string): RawBuilder<unknown> =>
         sql`case when ${sql.ref(by)} like ${pattern} then ${sql.ref(by)} end`;
       return db

@@ -7,7 +7,7 @@ import { WorkerThread } from '../../runtime/workers/worker-thread.ts';
 import type { CheckpointOrder, CheckpointState } from './checkpoint-worker.ts';
 
 const lookEachCommits = 16;
-/** Pages of the log still to be copied for which an order to the thread pays (8 MB). */
+/** Fewest pages of the log still to be copied for which the thread gets an order (8 MB). */
 const worthPages = 1_000;
 /** Number of pages after which the log should restart from the beginning (32 MB). */
 const wantedPages = 4_000;

@@ -64,7 +64,8 @@ function open(file: string, readonly: boolean): Database.Database {
     // `page_size` must be set before the first table is made.
     database.pragma('page_size = 8192');
     database.pragma('journal_mode = WAL');
-    // SQLite syncs checkpoints and new logs, and log-sync.ts syncs commits. Together: FULL.
+    // SQLite syncs checkpoints and new logs, and log-sync.ts syncs commits. Together this is as
+    // durable as FULL.
     database.pragma('synchronous = NORMAL');
     database.pragma('foreign_keys = ON');
     // Overwrites deleted rows on pages that are written anyway (docs/operations.md, "Deletion").

@@ -13,7 +13,7 @@ export interface TableDigest {
 
 const modulus = 1n << 256n;
 
-/** Sums the rows of a table. */
+/** Computes the digest of a table from the rows. */
 export class DigestOfTable {
   readonly #table: string;
   readonly #order: readonly number[];
