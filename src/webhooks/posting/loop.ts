@@ -175,8 +175,8 @@ async function cancelOfDisabled(app: App, work: readonly EndpointWork[]): Promis
 }
 
 /**
- * Returns the next due time after `now`; Infinity if there is none. Leaves out overdue deliveries,
- * as each ended post wakes the loop to claim them.
+ * Returns the next due time after `now`; Infinity if no delivery is due later. Leaves out overdue
+ * deliveries, as each ended post wakes the loop to claim them.
  */
 function nextDue(work: readonly EndpointWork[], now: number): number {
   let at = Infinity;
