@@ -46,10 +46,7 @@ async function lastMessages(app: App, { organizationId }: Caller, email: string)
   });
 }
 
-/**
- * Returns the contact, the blocks and the last messages of an address. Lists that the caller may
- * not read are empty.
- */
+/** Returns contact, blocks and last messages of an address; lists that `may` excludes are empty. */
 export async function answerFor(
   app: App,
   caller: Caller,

@@ -38,9 +38,7 @@ import type { Found, FoundAddress, FoundPerson, FoundThread } from './schema.ts'
 const most = 6;
 const mostNames = 1_000;
 const mostMailboxes = 20;
-/**
- * Most contacts of a frequent name to examine. A list of contacts examines 5,000 and takes longer.
- */
+/** Most contacts of a frequent name to examine; a list of contacts examines 5,000. */
 const mostPeople = 1_000;
 
 /**
@@ -68,9 +66,8 @@ async function peopleOf(
 }
 
 /**
- * Parses a question as a full-text query; null if it is not valid, such as without a word. If a
- * question without @ ends with three letters or digits, the last word may be the beginning of a
- * word.
+ * Parses a question as a full-text query; null if it is not valid. At the end of a question without
+ * @, three letters or digits may begin a longer word.
  */
 function fullTextOf(q: string): FullTextQuery | null {
   const plain = q.replaceAll('*', ' ').trim();
