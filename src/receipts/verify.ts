@@ -26,9 +26,9 @@ export interface ReceiptProblem {
 
 /** Mail and keys that a receipt is checked against. */
 export interface Against {
-  /** Bytes of the mail. */
+  /** Bytes of the mail. Undefined: the mail is not compared. */
   mime?: Uint8Array | undefined;
-  /** Ids of the keys that are trusted. */
+  /** Ids of trusted keys. Undefined: the receipt may be signed by any key. */
   keyIds?: readonly string[] | undefined;
 }
 

@@ -139,7 +139,7 @@ export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promis
 
 export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
 
-/** Returns the given contacts that are in the ledger of any of the runs. */
+/** Returns the contacts among `contactIds` with a row in a ledger of the runs. */
 export const judgedAmong = own.all(
   (db, runIds: readonly string[], contactIds: readonly string[]) =>
     db

@@ -66,8 +66,8 @@ async function peopleOf(
 }
 
 /**
- * Parses a question as a full-text query; null if it is not valid. At the end of a question without
- * @, three letters or digits may begin a longer word.
+ * Parses a question as a full-text query; null if it is not valid. The last word may be a prefix if
+ * the question has no `@` and ends with three letters or digits.
  */
 function fullTextOf(q: string): FullTextQuery | null {
   const plain = q.replaceAll('*', ' ').trim();

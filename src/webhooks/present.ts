@@ -55,7 +55,7 @@ function errorOf({ outcome, status_code, error_class, response }: AttemptRow): s
     .slice(0, longestError);
 }
 
-/** Presents a delivery with the error of the latest attempt, if any. */
+/** Presents a delivery, with the error of the latest attempt if that attempt failed. */
 export function toDelivery(row: DeliveryRow, latest: AttemptRow | undefined): WebhookDelivery {
   return {
     id: row.id,

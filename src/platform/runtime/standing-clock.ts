@@ -16,7 +16,7 @@ const followEachMs = 1_000;
 /** Most rounds of work at a single time. If work is still due after them, settling fails. */
 const mostRounds = 100_000;
 
-/** Error for a target in the past. */
+/** Error of a clock that is told to advance to a time in the past. */
 export class PastTimeError extends Error {
   constructor(now: number) {
     super(`time never goes back: the clock shows ${isoTime(now)}`);

@@ -71,7 +71,7 @@ class Gathered<Key extends object, Sums extends object> implements LastWrite {
   }
 }
 
-/** A counter; `own.counter` (own-tables.ts) declares it. */
+/** Adds sums to the rows of a table. `own.counter` (own-tables.ts) declares a counter. */
 export class Counter<Key extends object, Sums extends object> {
   readonly #name: string;
   readonly #gather: () => Gathered<Key, Sums>;

@@ -9,7 +9,7 @@ export interface EngineWords {
    * an insert writes a B-tree less.
    */
   clustered: string;
-  /** Type of binary data. */
+  /** SQL type of a column with binary data. */
   bytes: string;
   /**
    * Suffix for the type of a text column. On PostgreSQL the column then compares bytes, as on

@@ -103,7 +103,7 @@ async function openServer(database: DatabaseSettings, options?: PostgresOptions)
 }
 
 interface OpenOptions {
-  /** Jitter of retries on PostgreSQL. */
+  /** Source of the jitter between retries on PostgreSQL. */
   random?: Random;
   /** Whether to refuse a missing store instead of creating it. */
   mustExist?: boolean;

@@ -52,7 +52,8 @@ export async function limitsNow({ store, clock }: App): Promise<RehearsedLimit[]
 }
 
 /**
- * Returns the latest end of quiet hours for which mail of campaigns waits; null without such mail.
+ * Returns the latest end of quiet hours for which mail of campaigns waits; null if no such mail
+ * waits.
  */
 async function findQuietEnd(db: Db): Promise<number | null> {
   const scheduled = await selectScheduledLast(db, rowsAtOnce);

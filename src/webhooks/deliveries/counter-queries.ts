@@ -60,7 +60,7 @@ export async function sumDays(
     .execute();
 }
 
-/** Sums all quarter hours; zeros if there are none. */
+/** Sums the counters of an endpoint over all quarter hours; zeros without counters. */
 export async function sumCounters(
   db: Db,
   endpointId: string,

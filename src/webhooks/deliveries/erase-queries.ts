@@ -7,7 +7,7 @@ import type { WebhookTables } from '../rows.ts';
 
 const own = ownTables<WebhookTables>();
 
-/** Replaces the stored body of an event, if any. */
+/** Replaces the body of an event, if a body is stored. */
 export async function setBody(trx: Db, eventId: string, body: string): Promise<void> {
   await tables<WebhookTables>(trx)
     .updateTable('webhook_bodies')

@@ -12,7 +12,7 @@ interface Erased {
   /** Time of the event, ms since 1970. */
   timestamp: number;
   organizationId: string;
-  /** New data of the event. */
+  /** Data that replaces the data in the stored body. */
   data: object;
 }
 

@@ -128,7 +128,7 @@ export function selectAttempts(db: Db, deliveryId: string, limit: number): Promi
     .execute();
 }
 
-/** Returns the latest attempt of each of these deliveries, if any. */
+/** Returns the latest attempt of each delivery. Deliveries without attempts are left out. */
 export async function selectLatestAttempts(
   db: Db,
   deliveryIds: readonly string[],

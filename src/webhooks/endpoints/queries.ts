@@ -32,7 +32,7 @@ export const findActiveEndpoints = own.all((db, organizationId: string) =>
 );
 
 /**
- * Returns the ids of the active endpoints among these. On PostgreSQL the endpoints cannot be
+ * Returns the ids of the active endpoints among `ids`. On PostgreSQL the endpoints cannot be
  * deleted until the transaction ends. If an endpoint is disabled meanwhile, `cancel_before` cancels
  * the queued deliveries.
  */

@@ -45,7 +45,7 @@ const afterErrorMs = 60_000;
 export interface WebhookLoop {
   /** Starts the loop. On SQLite (a single daemon) it first releases the claims of a dead daemon. */
   start(): Promise<void>;
-  /** Stops claiming, waits up to `graceMs` for posts under way, and releases the rest. */
+  /** Stops claiming, lets posts end for `graceMs`, then aborts them, and releases deliveries. */
   stop(graceMs: number): Promise<void>;
   /** Resolves when no delivery is due and no post runs; for tests. */
   idle(): Promise<void>;

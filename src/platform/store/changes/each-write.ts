@@ -20,7 +20,7 @@ export function withoutJoining<T>(work: () => T): T {
   return joining.run(undefined, work);
 }
 
-/** Returns the joining write of the caller, if any. */
+/** Returns the joining write of the caller; undefined outside of `joinEachWrite`. */
 export function joiningWrite(): JoiningWrite | undefined {
   return joining.getStore();
 }

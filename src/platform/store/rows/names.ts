@@ -28,7 +28,7 @@ export type NameColumns<Column extends string> = Readonly<Partial<Record<Column,
 export interface Walk {
   key?: string;
   isOfOrganization?: boolean;
-  /** Columns that each changed row gets. */
+  /** Values to set in each changed row, by column. */
   mark?: Readonly<Record<string, unknown>>;
 }
 
