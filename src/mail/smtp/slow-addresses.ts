@@ -19,8 +19,9 @@ export class SlowAddresses {
   }
 
   /**
-   * Updates the slow addresses after a dialogue that began at `begunAt`. An answer that took longer
-   * than `slowMs` does not clear a slow address.
+   * Updates the slow addresses after a dialogue that began at `begunAt`. An address becomes slow
+   * after `slowMs` in which no attempt got an answer. Only an answer within `slowMs` clears a slow
+   * address.
    */
   learn(address: string, begunAt: number, isAnswered: boolean): void {
     const now = this.#clock.elapsed();

@@ -53,10 +53,11 @@ export interface Transport {
   /** Number of open connections, including idle connections. */
   readonly connections: number;
   /**
-   * Changes the limits of open destinations. Undefined leaves the limit of a destination as it is.
+   * Sets the most connections of each lane in use to `connectionsOf(lane)`. Undefined leaves the
+   * limit as it is.
    */
   changeLimits(connectionsOf: (lane: string) => number | undefined): void;
-  /** Returns the number of connections above the limit of each lane. */
+  /** Returns the open connections above the limit, by lane. Leaves out lanes within the limit. */
   surplus(): Record<string, number>;
   /** Refuses new jobs. Running jobs may finish for `graceMs` (default 0), then they are aborted. */
   close(graceMs?: number): Promise<void>;

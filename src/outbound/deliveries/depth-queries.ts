@@ -18,7 +18,7 @@ export interface WaitingRow {
   since: number;
 }
 
-/** Start of a page: the entries from `at` on, without the first `skip` of them. */
+/** Start of a page: the first `skip` entries from `at` on were read before. */
 export interface PageStart {
   at: number;
   skip: number;

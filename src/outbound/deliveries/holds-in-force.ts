@@ -25,7 +25,7 @@ export type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id'
 
 /** Finds the hold on a delivery among the holds that were in force when they were read. */
 export interface Holds {
-  /** Returns the narrowest hold on a delivery, or null. Nothing holds mail of the service. */
+  /** Returns the narrowest hold on a delivery, or null. Mail of the service is never held. */
   of(row: Holdable): HoldRow | null;
 }
 

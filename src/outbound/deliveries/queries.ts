@@ -324,7 +324,7 @@ export function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefine
 }
 
 /**
- * Marks a delivery as read by a person. Hot. The caller holds the row and found it sent or
+ * Marks a delivery as read by a person. Hot. The caller has locked the row, and found it sent or
  * delivered.
  */
 export const readDelivery = own.run((db, id: string, now: number) =>

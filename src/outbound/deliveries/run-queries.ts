@@ -1,5 +1,4 @@
-// SQL on `deliveries` of campaign runs that are still in the queue. The states are at the head of
-// queries.ts.
+// SQL on the queued `deliveries` of campaign runs. The states are at the head of queries.ts.
 import { engineOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { DeliveryTables } from './queries.ts';

@@ -45,7 +45,7 @@ import { timeInWords } from './time-words.ts';
 
 const mostCountedAhead = 10_000;
 
-/** Explains a message to people. @throws ResourceNotFoundError. */
+/** Explains the state of a message in sentences. @throws ResourceNotFoundError. */
 export async function explainMessage(
   app: App,
   caller: Caller,
@@ -218,7 +218,7 @@ function happenedWords(row: DeliveryRow, last: Attempt | undefined): string {
 
 /**
  * Returns the words for a captured mail. Captures by an earlier version have no `capturedBy`:
- * nearly all came from the mode.
+ * nearly all came from `delivery.mode`.
  */
 function capturedWords({ capturedBy = 'delivery.mode' }: Attempt): string {
   if (capturedBy === 'delivery.mode') return outcomeWords.captured;
@@ -323,8 +323,8 @@ function fill(words: string, known: Facts): string {
 const ofAllOrganizations = /^svc (?:queue|orgs) /;
 
 /**
- * Fills the template of a command. Adds `--org` unless the organization is the default. Quotes
- * addresses for the shell, because strangers chose them.
+ * Fills the template of a command. Adds `--org`, unless the organization is the default, or the
+ * command serves all organizations. Quotes addresses for the shell, because strangers chose them.
  */
 function fillCommand({ command }: Help, known: Facts, organization: string | null): string {
   const filled = command.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => quoted(known[name]));

@@ -141,9 +141,7 @@ function statusThen(one: Delivery, at: number, scheduledFor: string | null): Mes
   return isUpTo(scheduledFor, at) ? 'queued' : 'scheduled';
 }
 
-/**
- * Returns the time fields that are null in a delivery of this status, even if steps share a time.
- */
+/** Returns the time fields of steps after this status. They are null even if steps share a time. */
 function aheadOf(status: MessageStatus): (keyof Delivery)[] {
   if (status === 'sent') return ['deliveredAt', 'readAt', 'failedAt', 'terminalAt'];
   if (status === 'delivered') return ['readAt', 'failedAt'];

@@ -12,13 +12,13 @@ export interface ThreadHooks {
   /** Returns how many messages precede this message in the thread; null if it is in none. */
   positionOf(db: Db, messageId: string): Promise<number | null>;
   /**
-   * Takes a message out of the thread, and deletes drafts that answer the message. After the last
-   * message it deletes the thread. Returns null if the message had no thread.
+   * Takes a message out of the thread, and deletes drafts that answer the message. Deletes a thread
+   * without messages and drafts. Returns null if the message had no thread.
    */
   forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
   /**
-   * Removes the text of a message from the search, the preview from the thread, and the mail from
-   * the posted body of the event.
+   * Removes the text of a message from the search, the preview from the thread, and text and files
+   * from the body that webhooks post for the arrival of the mail.
    */
   forgetText(app: App, trx: Db, messageId: string): Promise<void>;
 }

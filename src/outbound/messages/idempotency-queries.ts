@@ -120,7 +120,8 @@ export async function deleteIdempotencyKey(
 }
 
 /**
- * Erases the answer for a deleted message, so that a replay cannot show the message's fields again.
+ * Erases the answer to the request that created a deleted message or resource: no replay may show
+ * the fields again.
  */
 export async function forgetKeptResponse(
   db: Db,

@@ -97,7 +97,7 @@ async function pageOfMessages(
   return { ids: found.rows, total: found.total };
 }
 
-/** Returns the ids of a page, and the total; by metadata if the query names any. */
+/** Returns the ids of a page, and the total. Filters by the metadata that the query names. */
 async function pageWithMetadata(
   store: Store,
   filter: MessageFilter,

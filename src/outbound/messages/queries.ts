@@ -215,7 +215,7 @@ export const findEngagedMessages = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Finds the messages that track opens or clicks. */
+/** Selects from these messages the messages that track opens or clicks. */
 export const findTrackedMessages = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')

@@ -39,7 +39,7 @@ export interface PipelineParts {
 }
 
 export interface Pipeline {
-  /** Starts. On SQLite (a single daemon) it first releases the claims of a crashed daemon. */
+  /** Starts the loop. On SQLite (a single daemon) first releases the claims of a crashed daemon. */
   start(): Promise<void>;
   /** Stops claiming, waits up to `graceMs` for deliveries in flight, and releases the rest. */
   stop(graceMs: number): Promise<void>;

@@ -54,7 +54,7 @@ interface ReportedEnd {
   delivery: DeliveryRow;
   /** Null if the report does not change the delivery. */
   outcome: LateOutcome | null;
-  /** A refused address behind the recipient, such as a list member; null without any. */
+  /** A refused address behind the recipient, such as a list member; null if none was refused. */
   refusedAddress: string | null;
 }
 

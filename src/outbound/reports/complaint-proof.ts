@@ -29,8 +29,8 @@ export type JudgedComplaint =
   | { isProven: false; doubt: Doubt; messageId: string; delivery: DeliveryRow | null };
 
 /**
- * Returns the ids of the messages with a header that, as far as the copy shows it, a domain of the
- * organization has signed.
+ * Returns the ids of the messages that the signatures prove: a key of the organization has signed
+ * the header fields that the copy shows.
  */
 export async function provenMessages(
   app: App,

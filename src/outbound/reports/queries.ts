@@ -9,7 +9,7 @@ export interface ReportRow {
   id: string;
   organization_id: string;
   kind: ReportKind;
-  /** The first delivery of the transaction that the return path names, and the transaction. */
+  /** First delivery of the transaction that the token in the address names; null without it. */
   delivery_id: string | null;
   transaction_id: string | null;
   envelope_from: string;

@@ -1,4 +1,4 @@
-// Recipients about whom a report may speak. A token proves that the reporter has a copy of an SMTP
+// Recipients that a report may concern. A token proves that the reporter has a copy of an SMTP
 // transaction, so the report counts only for the recipients of that transaction. It never counts
 // for recipients at different domains or under a blind copy, even if the report names them. Pure.
 

@@ -57,7 +57,7 @@ export interface AcceptRequest {
   resent?: MessageRow;
   /** The template that made the content. */
   template?: FilledTemplate;
-  /** The campaign run that sends it. */
+  /** The campaign run that makes the mail. */
   run?: RunMail;
   /**
    * A refusal found before the transaction. A repeat of an accepted send still gets the first

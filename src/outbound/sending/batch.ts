@@ -45,7 +45,7 @@ type BatchAnswer =
   | { results: BatchResult[]; accepted: number; isReplayed: boolean }
   | { error: ConflictError };
 
-/** Returns a key for an entry. It is longer than any client key (255 characters). */
+/** Returns a key for an entry. No client key is equal: it has at most 255 characters. */
 function entryKey(key: string, index: number): string {
   return `entry ${index} of the batch`.padEnd(256) + key;
 }

@@ -36,7 +36,7 @@ export interface Draft {
   content: ContentRow | null;
   /** Links of `content` if the message is tracked. */
   links: FoundLinks | null;
-  /** Facts for the first event: links that cannot be tracked, a replaced From. Null without any. */
+  /** Links that cannot be tracked, or a replaced From, for the first event; null without them. */
   remarks: Record<string, unknown> | null;
   blobs: BlobRow[];
   recipients: RecipientRow[];

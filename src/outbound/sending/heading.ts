@@ -48,9 +48,9 @@ export function headingOf(
 }
 
 /**
- * Returns the threading fields of the payload, or else the fields of a reply to `parent`. A reply
- * to a message of ours that states no References gets the References of that parent (RFC 5322
- * 3.6.4).
+ * Returns the threading fields of the payload, or else the fields of a reply to `parent`. If the
+ * payload has only In-Reply-To, and it names `parent`, the References are also as in a reply to
+ * `parent` (RFC 5322 3.6.4).
  */
 function threadingIn({ headers }: SendPayload['email'], parent: MessageRow | null): Threading {
   const { inReplyTo, references } = statedThreading(headers);

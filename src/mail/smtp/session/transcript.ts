@@ -9,7 +9,7 @@ const maxLineLength = 500;
 const shortestSecret = 4;
 const cutMark = '(cut)\n';
 
-/** Lines begin with `C:` (client), `S:` (server) or `*` (further events). */
+/** The dialogue as text. Lines begin with `C:` (client), `S:` (server) or `*` (further events). */
 export class Transcript {
   #text = '';
   #room = maxLength;

@@ -30,7 +30,7 @@ export const findContents = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Finds the contents of at most `mostBytes`. Neither engine reads larger contents. */
+/** Finds the contents of at most `mostBytes`. Larger contents are measured, but not read. */
 export const findSmallContents = own.all((db, ids: readonly string[], mostBytes: number) =>
   db
     .selectFrom('contents')
@@ -55,7 +55,7 @@ export const findContentBriefs = own.all(
   (rows) => new Map(rows.map((row) => [row.id, row])),
 );
 
-/** Counts `uses` more messages on the content. The caller has locked it with `keepContents`. */
+/** Adds `uses` to `contents.uses`. The caller has locked the content with `keepContents`. */
 export const shareContent = own.run((db, id: string, uses: number) =>
   db
     .updateTable('contents')
@@ -64,8 +64,8 @@ export const shareContent = own.run((db, id: string, uses: number) =>
 );
 
 /**
- * Counts a further message on a content that consists only of link targets, without text, HTML and
- * files. The first message inserts the content.
+ * Adds a message to the users of a content that consists only of link targets, without text, HTML
+ * and files. The first message inserts the content.
  */
 export const useLinksOnly = own.run((db, id: string, organizationId: string, now: number) =>
   db

@@ -29,8 +29,8 @@ export interface LinkKeeper {
 export const linksPrefix = 'lnk_';
 
 /**
- * Removes the content of a message, except for the targets of tracked links. `urls` is the
- * answer of `read`. Returns false for a message without content, or that has not ended.
+ * Removes the content of a message, except for the targets of tracked links. `urls` is the answer
+ * of `read`. Returns false if the message has no content, or has not ended.
  */
 export function removeContent(
   app: App,

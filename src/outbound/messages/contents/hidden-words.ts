@@ -22,7 +22,7 @@ export async function hiddenAmong(
   for (let at = 0; at < messageIds.length; at += atOnce) {
     const some = messageIds.slice(at, at + atOnce);
     const rows = await findMessageRows(store.db, some);
-    // The ids come from foreign text, so foreign messages must stay unknown.
+    // Mail may name ids of a different organization: these messages must stay unknown.
     const own = rows.flatMap((row) => (row.organization_id === organizationId ? row.id : []));
     const found = await findFoundHtmlStarts(store.db, own, mostCharacters);
     for (const [id, html] of found) {

@@ -73,7 +73,7 @@ interface Filling {
   dataField: string;
   /** True if only the success of the fill matters: the answer then lacks HTML and text. */
   isBrief?: boolean;
-  /** Cancels a fill that no worker has begun, with the reason. */
+  /** Cancels a fill that no worker has begun: it rejects with the reason of the signal. */
   signal?: AbortSignal | undefined;
 }
 

@@ -115,7 +115,7 @@ export async function takeProjections(
     .execute();
 }
 
-/** Releases leased rows that were not parsed for a reason outside of the mail; counts no try. */
+/** Makes leased rows due at `dueAt`, if their parse could not run. Subtracts the try. */
 export async function handBackProjections(
   db: Db,
   ids: readonly string[],
@@ -195,8 +195,8 @@ const fill = filling(false);
 const fillAndClose = filling(true);
 
 /**
- * Fills the row of a message that is not parsed yet. Returns false without such a row. `closes`
- * also marks the row as done, as `closeProjections` does.
+ * Fills the row of a message that is not parsed yet. Returns false if the message is parsed
+ * already, or has no row. `closes` also marks the row as done, as `closeProjections` does.
  */
 export function fillProjection(
   db: Db,

@@ -65,7 +65,7 @@ export interface InboundEnvelope {
 
 /** A row of parsed fields, with the search words from the same parse. */
 export interface Reading extends FoundRow {
-  /** Words for the search; null if the parse was cut short: then they are read later. */
+  /** Words for the search. Null if the parse was cut short: a later read finds the words. */
   words: DocumentWords | null;
 }
 
@@ -191,13 +191,13 @@ const keepOf = perApp((app: App) =>
       await closeProjections(trx, open);
       return items.map(() => undefined);
     },
-    // `soon` is enough, as a lost result is parsed again. The transaction also publishes events for
-    // mail in a mailbox.
+    // `soon` is enough, as a lost result is parsed again. `quiet` is not: the transaction also
+    // publishes events for mail in a mailbox.
     'soon',
   ),
 );
 
-/** Inserts the row of a message older than the table. Returns false for a deleted message. */
+/** Inserts the row of an old message without a row. Returns false for a deleted message. */
 async function hasRow(trx: Db, id: string): Promise<boolean> {
   await lockMessages(trx, [id]);
   if (!(await findMessageRow(trx, id))) return false;
@@ -206,14 +206,17 @@ async function hasRow(trx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Stores the result and marks the row as done. Changes nothing if the result was stored before
- * (null), or the message is deleted. Concurrent calls share a transaction.
+ * Stores the result, puts the mail into a thread, and marks the row as done. `row` is null if the
+ * result was stored before. Concurrent calls share a transaction.
  */
 export function finishProjection(app: App, id: string, row: Reading | null): Promise<undefined> {
   return keepOf(app)({ id, row, closes: true });
 }
 
-/** Keeps the result of a read. A result that was cut short is kept only after the last try. */
+/**
+ * Stores the result of a read. Skips a parse that had not begun, and stores a partial result only
+ * after the last try.
+ */
 async function keepAnswer(app: App, id: string, { row, cutShort }: Found): Promise<void> {
   if (cutShort === 'before') return;
   if (cutShort === 'within') {

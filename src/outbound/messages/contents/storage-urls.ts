@@ -59,8 +59,8 @@ function storageUrl(app: App, payload: string, at: number): string {
 }
 
 /**
- * Returns the time span in which a token with this expiry was made, so that a token forged with a
- * replaced root key soon fails.
+ * Returns the time span in which a token with this expiry was made. Only root keys of that time may
+ * have signed it: a token forged with a replaced key soon fails.
  */
 const timeOf: TimeOfPayload = (payload) => {
   const until = Number(payload.split('.')[2]);

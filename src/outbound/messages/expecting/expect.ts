@@ -21,7 +21,7 @@ const perPage = 100;
 /** Least and longest time between two reads. */
 const readEachMs = 100;
 const readAgainMs = 1_000;
-/** Longest wait of a request, and the time that it leaves before the time limit of requests. */
+/** Longest wait. It ends at least `reserveSeconds` before the time limit of requests. */
 const longestSeconds = 25;
 const reserveSeconds = 3;
 

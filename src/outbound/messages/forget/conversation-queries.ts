@@ -11,7 +11,7 @@ interface MessageTables {
 
 const own = ownTables<MessageTables>();
 
-/** Finds the messages that belong to a conversation. */
+/** Selects from these messages the messages that belong to a conversation. */
 export const findConversationParts = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')

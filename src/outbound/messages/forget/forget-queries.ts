@@ -4,7 +4,8 @@ import { type Db, tables } from '../../../platform/store/db.ts';
 import { type MessageTables, own } from '../queries.ts';
 
 /**
- * Removes contact and name from up to `most` recipients and returns their number. Addresses stay.
+ * Removes a contact and the name from up to `most` recipients with this contact. Addresses stay.
+ * Returns the number of changed recipients.
  */
 export async function forgetRecipients(trx: Db, contactId: string, most: number): Promise<number> {
   const { rows } = await sql<{ message_id: string; position: number }>`

@@ -80,8 +80,8 @@ export async function deleteOldMessages(
   };
 
   /**
-   * Deletes for `goMs`. Returns the number of deletions and the last handled message; null at the
-   * end.
+   * Deletes for `goMs`. Returns the number of deletions and the last handled message, or null if
+   * `rows` is empty.
    */
   const go = async ({ needs, prepare }: Pass, rows: readonly EndedRow[]) => {
     const startedAt = clock.elapsed();

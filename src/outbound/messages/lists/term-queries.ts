@@ -244,7 +244,7 @@ export async function examine(
   return rows.map(({ id, is_in }) => ({ id, isIn: is_in > 0 }));
 }
 
-/** Ids up to which the table is filled. The two passes are at the head of search.ts. */
+/** Ids up to which the table is filled. The head of search.ts has the passes that move them. */
 export interface SearchMarks {
   newest: string;
   settled: string;

@@ -39,7 +39,7 @@ async function idOfSender(trx: Db, organizationId: string, folded: string): Prom
 
 /**
  * Reads the campaigns and senders of messages. Mail from an address without a sender identity
- * counts under the name of all further senders. Mail of the service has only its domain.
+ * counts under `otherNames`. Mail of the service has only its domain.
  */
 export async function traitsOfMessages(
   app: App,

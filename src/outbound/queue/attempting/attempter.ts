@@ -1,6 +1,6 @@
 // Attempts the claimed deliveries of a message. Groups them by route (groups.ts), passes the groups
-// for the network to the carrier, and reports each outcome. Never rejects: an unexpected fault of
-// ours defers the delivery, so that no mail is lost.
+// for the network to the carrier, and reports each outcome. An unexpected fault of ours while mail
+// is carried defers the delivery, so that no mail is lost.
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../../core/app.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
@@ -53,7 +53,7 @@ export type AttemptMessage = (
 /** Attempts claimed messages; holds the SMTP connections. */
 export interface Attempter {
   attempt: AttemptMessage;
-  /** The lanes that count the attempts. */
+  /** Lanes and shares, which limit and count the attempts. */
   choice: LaneChoice;
   /** Applies the portion of the lane limits that this daemon may use, for `forMs` milliseconds. */
   divide(portion: Portion, forMs: number): void;
@@ -314,8 +314,8 @@ async function endingsOf(
 }
 
 /**
- * Reports outcomes to the lanes. Refusals of several recipients in a single SMTP transaction count
- * as one fault.
+ * Reports outcomes to the lanes. If several recipients of an SMTP transaction got a rate limit, or
+ * no connection, this counts as a single fault.
  */
 function reportToLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
   const told = new Set<LaneSignal>();

@@ -80,7 +80,10 @@ export function ourFault(app: App, routeKind: string): Ending {
   return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
 }
 
-/** Returns the ending that a simulator address requests, or the `wanted` ending. */
+/**
+ * Returns the simulated ending: `wanted`, or by default the ending that the address requests. Only
+ * a first attempt is deferred.
+ */
 export function simulate(
   app: App,
   delivery: DeliveryRow,

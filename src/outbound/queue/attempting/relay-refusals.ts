@@ -1,5 +1,5 @@
 // Logs that a relay refuses our credentials: mail waits until they are corrected, and nothing else
-// reports the cause. Writes a line for a relay every quarter of an hour, without the password.
+// reports the cause. Writes at most a line for each relay in 15 minutes, without the password.
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../../core/app.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';

@@ -92,7 +92,7 @@ export const openCarrierHere: OpenCarrier = (app, { lanes, policies, providers }
   const transport = createTransport({ ...app, lanes, policies });
   return {
     carry: ({ request, envelopes }) => deliverAll(transport, composer.compose(request), envelopes),
-    // Needs nothing: the lanes on this thread read the rules in force for each mail.
+    // Does nothing: the lanes on this thread read the rules in force for each mail.
     changeRules() {},
     divide() {
       transport.changeLimits((lane) => connectionsOf(providers, lane));

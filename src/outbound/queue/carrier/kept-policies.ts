@@ -9,7 +9,7 @@ const mostKept = 10_000;
 /** Writes between two sweeps, as a sweep reads all policies. */
 const writesPerSweep = 100;
 
-/** Keeps policies in the store of the app. */
+/** Reads and writes MTA-STS policies in the store of the app. */
 export function keptPolicies({
   store,
   clock,

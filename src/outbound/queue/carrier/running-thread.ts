@@ -88,7 +88,7 @@ export class RunningThread {
     this.#worker.rest();
   }
 
-  /** Has the thread report all mail under way, then ends it. */
+  /** Has the thread end and report the mail under way, and ends it after 5 s at the latest. */
   async close(clock: Clock): Promise<void> {
     // While it closes, this thread may be the only reason for the process to stay alive.
     this.#worker.hold();

@@ -225,7 +225,7 @@ async function takeWaiting(
     onTaken(waiting.length < wanted);
     taken.push(...waiting);
   };
-  // Lanes come first, because their deliveries have already waited for the share.
+  // Lanes come first: their mail gets free places before mail that waits for a share.
   for (const one of roomy.lanes) {
     await take(one, (isDrained) => isDrained && lanes.drained(one.lane));
   }
@@ -236,9 +236,9 @@ async function takeWaiting(
 }
 
 /**
- * Gives turns to due retries, expired leases and scheduled deliveries, ahead of the backlogs of
- * other organizations. Skips deliveries that this claim already took from a lane: with a turn they
- * would be claimed twice.
+ * Gives turns to due retries and expired leases, and reserves due scheduled deliveries for
+ * `sendScheduled`. Skips deliveries that this claim already took from a lane: with a turn they
+ * would be claimed twice. Renews expired leases of attempts that still run here.
  */
 async function giveTurns(
   app: App,

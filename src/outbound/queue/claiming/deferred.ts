@@ -29,7 +29,10 @@ export class DeferredMail {
     this.#app = app;
   }
 
-  /** Frees mail if any may wait. Returns whether more may wait. */
+  /**
+   * Frees a batch of each lane if the plans changed, if the last batch was full, or once a minute
+   * while plans defer mail. Returns whether more mail may wait.
+   */
   async free(): Promise<boolean> {
     const plans = await warmedDomains(this.#app).deferringNow();
     const now = this.#app.clock.now();

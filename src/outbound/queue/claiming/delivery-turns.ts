@@ -67,8 +67,8 @@ export class DeliveryTurns {
   }
 
   /**
-   * Records deliveries at the end of the queue, which any process has put there. At most `daemons`
-   * processes share a flow: an ended process leaves its mark.
+   * Records the deliveries at the end of the queue, from all processes. Each mark in the turns of a
+   * flow counts as a process, up to `daemons`, because an ended process leaves marks.
    */
   learn(rows: readonly LastTurn[], daemons: number): void {
     if (this.#mark === 0) this.#mark = 1 + Math.floor(this.#random() * (marks - 1));
@@ -159,8 +159,8 @@ export class DeliveryTurns {
   }
 
   /**
-   * Records the turn that a claim has reached. If mail is accepted while the queue is empty, its
-   * turn is later.
+   * Records the turn that a claim has reached. Mail that is accepted while the queue is empty gets
+   * a later turn.
    */
   served(turn: number): void {
     this.#served = Math.max(this.#served, turn);

@@ -15,9 +15,9 @@ const runWords = 'Its campaign run was cancelled before it was sent';
 export const lateWords = 'It could not be sent in time';
 
 /**
- * Ends these deliveries as cancelled: status and timeline; by default for their cancelled run.
- * Returns the ended deliveries, without deliveries that an attempt holds. The caller has locked
- * their rows and messages, and counts the ended deliveries last.
+ * Ends these deliveries as cancelled, in status and timeline. The default of `reason` is for mail
+ * of cancelled runs. Returns the ended deliveries, without deliveries that an attempt holds. The
+ * caller has locked their rows and messages, and counts the ended deliveries last.
  */
 export async function endUnsent(
   app: App,

@@ -46,7 +46,10 @@ export class ReachedMail {
     this.#choice = choice;
   }
 
-  /** Frees a batch if a server could be reached. Returns whether there may be more. */
+  /**
+   * Frees the next batch of the walk. Begins a walk if a lane was reached and the pause is over.
+   * Returns whether the walk has more.
+   */
   async free(): Promise<boolean> {
     this.#walk ??= this.#begin();
     if (this.#walk === null) return false;

@@ -65,7 +65,7 @@ async function presentHolds(db: Db, rows: readonly HoldRow[]): Promise<Hold[]> {
   return rows.map((row) => toHold(row, counts.get(stopOfHold(row.id)) ?? 0));
 }
 
-/** Lists all holds, or the holds on an organization alone; the oldest first. */
+/** Lists all holds, or only the holds that name this organization; the oldest first. */
 export async function listHolds(app: App, organizationId?: string): Promise<Hold[]> {
   const { db } = app.store;
   const rows = await selectHolds(db);
@@ -182,7 +182,7 @@ async function holdThese(
   for (const row of rows) {
     if (await holdDelivery(trx, heldBy(hold, row.id, app.clock.now()))) held.push(row);
   }
-  // Records a hold on a domain in no timeline: that would need a write for each mail.
+  // A hold on a domain or organization is in no timeline: that would need a write for each mail.
   if (hold.message_id !== null || hold.delivery_id !== null) {
     const { id: holdId, note } = hold;
     await recordByHand(app, trx, held, 'queued', { by: 'operator', action: 'hold', holdId, note });

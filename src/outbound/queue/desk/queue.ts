@@ -241,7 +241,7 @@ export async function flushQueue(
 
 /**
  * Drops deliveries from the queue for good: they end as `failed`, `errorCode` `cancelled`. For each
- * id, drops all deliveries or none; already dropped deliveries stay so.
+ * id, drops all deliveries or none; deliveries dropped before stay as they are.
  * @throws ResourceNotFoundError; ConflictError for deliveries that are under way or have ended
  * otherwise.
  */
@@ -274,7 +274,7 @@ async function drop(app: App, trx: Db, id: string, organizationId?: string): Pro
 
 /**
  * Returns the deliveries of an id that are queued or were cancelled before.
- * @throws ConflictError if a delivery is in an attempt, or if all have ended.
+ * @throws ConflictError if a delivery is in an attempt, or if all ended without a cancellation.
  */
 function droppable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
   const claimed = rows.find((row) => row.claimed_by !== null);

@@ -52,7 +52,10 @@ export async function unreachedRelays(app: App): Promise<UnreachedRelay[]> {
     .map(([relay, since]) => ({ relay, since }));
 }
 
-/** Returns the time since which each attempt has failed to connect; undefined without attempts. */
+/**
+ * Returns the time since which each attempt has failed to connect. Returns undefined without
+ * attempts, and if the last attempt has connected.
+ */
 function unreachedSince({ attempts }: UnreachedRow): number | undefined {
   const all = fromJson<Attempt[]>(attempts) ?? [];
   const reached = all.findLastIndex(({ verb }) => verb !== 'connect' && verb !== 'dns');
@@ -61,7 +64,8 @@ function unreachedSince({ attempts }: UnreachedRow): number | undefined {
 }
 
 /**
- * Returns the time of the last mail that a relay accepted and that is unconfirmed; 0 without any.
+ * Returns the latest `sent_at` of deliveries with the status `sent`: a relay accepted the mail, and
+ * no report of the delivery has come yet. Returns 0 without such a delivery.
  */
 async function reachedAt(db: Db): Promise<number> {
   return (await lastSentAt(db)) ?? 0;

@@ -116,7 +116,7 @@ export class Lanes {
     return rule;
   }
 
-  /** Records the lane of a domain. The first look-up of the mail hosts finds the lane. */
+  /** Records the lane of a domain, as the look-up of the mail hosts has found it. */
   learn(domain: string, lane: string): void {
     this.#domains.set(domain, lane);
   }
@@ -231,9 +231,9 @@ export class Lanes {
   }
 
   /**
-   * Returns the number of free places in a lane that accepts mail as fast as it comes. Returns 0
-   * until a quarter of the window is free, so that claims are few and large. Returns Infinity for a
-   * lane that makes mail wait.
+   * Returns the number of free places in a lane that accepts mail now. Returns 0 until a quarter of
+   * the window is free, so that claims are few and large. Returns Infinity for a closed lane, a
+   * lane with a rate, and a lane that accepted nothing in the last 100 ms.
    */
   quickRoom(name: string): number {
     const lane = this.#lane(name);

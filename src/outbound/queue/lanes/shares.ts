@@ -60,7 +60,7 @@ export class Shares {
 
   /**
    * Decides whether a delivery may be attempted now. If so, the caller must call `begun`; if not,
-   * the delivery waits in `stopOfShare`.
+   * the delivery waits in the lane that `stopOfShare` names.
    */
   admit(organizationId: string, senderDomain: string): Admission {
     if (this.#places.mayHold(organizationId)) return { goes: true };
@@ -84,7 +84,8 @@ export class Shares {
   }
 
   /**
-   * Returns the lanes of organizations that may have more in flight, with the free places of each.
+   * Returns the lanes from which a claim may take mail that waits for the share, with the free
+   * places of each organization.
    */
   withRoom(): { lane: string; room: number }[] {
     const now = this.#clock.elapsed();

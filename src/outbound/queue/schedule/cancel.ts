@@ -41,8 +41,8 @@ export async function lockWhole(trx: Db, messageId: string): Promise<DeliveryRow
 }
 
 /**
- * Ends these deliveries of a message, all of them or none: status, timeline and counters.
- * @throws ConflictError while any of them is being attempted.
+ * Ends these deliveries of a message as cancelled, all or none, in status, timeline and counters.
+ * @throws ConflictError if a delivery is being attempted.
  */
 export async function endDeliveries(
   app: App,

@@ -316,7 +316,7 @@ async function openBookings(
   };
 }
 
-/** Repeats the checks of messages that wait for a quota now, because the plan has changed. */
+/** Makes scheduled mail that waits for the quota due now, because the plan has changed. */
 export async function askForQuota(app: App, organizationId: string): Promise<void> {
   const filter = { lane: stopOfQuota(organizationId) };
   await changeQueue(app, { half: 'due', filter }, async (trx, rows) => {

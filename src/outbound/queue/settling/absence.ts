@@ -28,7 +28,10 @@ export function confirmAbsence(outcome: Outcome, delivery: Attempted, now: numbe
   return { ...outcome, kind: 'bounced', reply: { ...outcome.reply, enhancedCode } };
 }
 
-/** Returns the wait after an attempt in ms. `scheduledMs` is the wait by the retry schedule. */
+/**
+ * Returns the wait after an attempt in ms: `scheduledMs`, the wait by the retry schedule. For an
+ * absent name at most the rest of the hour, but at least 4 minutes.
+ */
 export function waitAfter(
   reply: RemoteReply,
   delivery: Attempted,

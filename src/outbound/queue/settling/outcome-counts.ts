@@ -1,6 +1,6 @@
 // Counts accepted mail and outcomes: translates rows of the queue into observations of
 // src/identity/reputation and into counters of campaign runs. Simulator mail counts as mail, but
-// not for health; mail of the service counts for neither.
+// not for health. So do attempts of mail of the service, in a hidden organization.
 
 import type { App } from '../../../core/app.ts';
 import { recordHolds } from '../../../identity/domains/holds.ts';
@@ -235,7 +235,9 @@ export async function countLate(
   await recordHolds(app, trx, await countHealth(app, trx, health));
 }
 
-/** Returns the counts of a report. A bounce subtracts the delivery; a complaint proves it. */
+/**
+ * Returns the counts of a report. A bounce takes the delivery back; a complaint proves a delivery.
+ */
 function lateCounts(
   { kind }: Report,
   wasDelivered: boolean,

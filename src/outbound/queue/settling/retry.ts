@@ -34,7 +34,7 @@ export function scheduleOf(
   return isShort ? ofShortLink : ofService;
 }
 
-/** Returns the schedule of a delivery. */
+/** Returns the schedule of a delivery. An age limit below an hour means a link of 15 minutes. */
 export function scheduleOfRow(
   app: App,
   row: Pick<DeliveryRow, 'organization_id' | 'created_at' | 'expires_at'>,
@@ -75,8 +75,8 @@ export function retryDelayMs(
 type Planned = Pick<DeliveryRow, 'attempt_count' | 'early_attempts' | 'planned_at'>;
 
 /**
- * Returns the time of the next attempt, and the early attempts so far. `delayAfter` returns the
- * wait after a number of planned attempts.
+ * Returns the time of the next attempt, and the early attempts so far. After an early attempt the
+ * planned time stays. `delayAfter` returns the wait after a number of planned attempts.
  */
 export function planNext(
   { attempt_count: made, early_attempts: early, planned_at: plannedAt }: Planned,

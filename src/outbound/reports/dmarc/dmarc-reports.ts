@@ -31,7 +31,7 @@ const mostPerDay = 500;
 
 /**
  * Tells whether a report covers a plausible time. RFC 7489 7.2.1 expects some hours to a day; up to
- * a week is accepted.
+ * a week is accepted, not over 90 days ago or two days ahead.
  */
 function isTimeOfReport({ beginsAt, endsAt }: DmarcSummary, now: number): boolean {
   const isRange = beginsAt <= endsAt && endsAt - beginsAt <= 7 * dayMs;

@@ -93,8 +93,8 @@ function recipientsOf(
 }
 
 /**
- * Returns true for `root@localhost`, and on the machine web1 for `root@web1` and
- * `root@web1.example.com`.
+ * Returns true for a domain without a dot, such as in `root@localhost` and `root@web1`, and on the
+ * machine web1 for `root@web1.example.com`.
  */
 function isOfMachine(email: string, machineNames: readonly string[]): boolean {
   const domain = domainOf(email).toLowerCase();
@@ -108,7 +108,7 @@ function isOfHost(email: string, names: readonly string[]): boolean {
   return /(?:^|\.)localhost$|\.localdomain$/.test(domain) || names.includes(domain);
 }
 
-/** Returns the sender if From is missing or names a local user; else null. */
+/** Returns the author to write into From, if From is missing or names a local user; else null. */
 function fromOf(
   header: HeaderBlock,
   { from, name, machineNames }: PipeOptions,

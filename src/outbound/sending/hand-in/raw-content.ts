@@ -245,7 +245,7 @@ function namesIn(
   return new Map(addresses.map(({ email, name }) => [foldAddress(email), name]));
 }
 
-/** Tells whether a raw mail is to be sent later. Reads only that field. */
+/** Tells whether a raw mail is to be sent later. Reads only the field `X-Service-Scheduled-For`. */
 export function isScheduledRaw(raw: Buffer): boolean {
   return readHeaderBlock(raw).first('x-service-scheduled-for') !== null;
 }

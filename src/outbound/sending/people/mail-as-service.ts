@@ -72,7 +72,7 @@ export async function mailAsService(app: App, trx: Db, mail: PersonMail): Promis
   throw refusalOfMail(result);
 }
 
-/** Waits for work that may be refused a mail. Logs a refusal, and returns null for it. */
+/** Returns the result of `work`. Logs a refusal of the mail, and returns null then. */
 export async function unlessRefused<T>(
   app: App,
   what: string,

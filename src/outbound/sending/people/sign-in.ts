@@ -92,7 +92,7 @@ class Waiting {
 
 const waitingOf = perApp((app: App) => new Waiting(app));
 
-/** Asks for a link. Returns at once; a mail follows if a person has the address. */
+/** Queues a request for a link in memory. The table at the head tells when a mail follows. */
 export function askForLink(app: App, request: LinkRequest): void {
   waitingOf(app).add(request);
 }
