@@ -35,8 +35,9 @@ import {
 const overlapMs = { postgres: 5_000, sqlite: 1_000 } as const;
 const placesAtOnce = 2_000;
 /**
- * Ms that a read reaches beyond the latest possible id. Events there come from a clock that ran
- * ahead: the reader skips them for good. Longer than a client pauses between two reads.
+ * Range of a read beyond the latest possible id, in ms. Events there come from a clock that ran
+ * ahead: the reader skips them for good. Longer than the pause between two reads, so that the clock
+ * cannot reach ids that no read has covered.
  */
 const foreseenMs = 600_000;
 /** Longest time until a daemon detects a jump of the clock. */
@@ -49,7 +50,7 @@ export interface Start {
   since?: number | undefined;
   types?: readonly string[] | undefined;
   subject?: string | undefined;
-  /** Restricts the events to some resources: returns the visible ids among these. */
+  /** Restricts the events by resource: returns the given ids that the reader may see. */
   reach?: Reach | undefined;
 }
 
@@ -62,7 +63,7 @@ interface Left {
   floor: string;
   /** End of the part; undefined for the end of the log. */
   end: string | undefined;
-  /** Time since which the clock makes no ids there, by the steady clock. */
+  /** Time since which the clock makes no ids there, in ms of the monotonic clock. */
   since: number;
 }
 
@@ -74,9 +75,9 @@ export interface Reader {
   /** Id below which all events have been published, or are in a part of `left`. */
   floor: string;
   left: Left[];
-  /** Published or skipped events from `floor` on, each with the steady time of the read. */
+  /** Published or skipped events from `floor` on, each with the monotonic time of the read. */
   told: Map<string, number>;
-  /** Steady time of the last read. */
+  /** Time of the last read, in ms of the monotonic clock. */
   readAt: number;
   /** Time of the latest ids that the clock could make at the last read. */
   latest: number;
@@ -158,7 +159,10 @@ function latestOf({ app, overlapMs: overlap }: Pick<Reader, 'app' | 'overlapMs'>
   return app.clock.now() + mostAheadMs + overlap;
 }
 
-/** Moves `floor` to the present if the clock was set. Returns whether the clock jumped. */
+/**
+ * Adapts `floor` to the clock. After a jump, reading continues at the new time, and `left` gets the
+ * part of the log at the earlier time. Returns whether the clock jumped.
+ */
 function followClock(reader: Reader): boolean {
   const { app, overlapMs: overlap, readAt, latest } = reader;
   const { clock } = app;
@@ -310,8 +314,8 @@ async function continueAfter(reader: Reader, after: string, edge: string): Promi
 }
 
 /**
- * Returns transaction and id of an event; null if it was deleted with the message. Then the events
- * of the overlap before it are published again, so that the reader misses no event.
+ * Returns transaction and id of an event. Null for an event that was deleted with its message: then
+ * the events of the overlap before that id are published again, and the reader misses no event.
  */
 async function placeOf(
   { app, organizationId, base }: Reader,

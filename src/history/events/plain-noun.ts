@@ -18,7 +18,10 @@ interface PlainRow extends OwnedRow {
 /** Columns that the functions fill. */
 type Filled = 'id' | 'organization_id' | 'created_at' | 'updated_at';
 
-/** Converts between rows, inputs and the form of the API. A field table (field-table.ts) has it. */
+/**
+ * Converts between rows, inputs and the form of the API. A field table (field-table.ts) has these
+ * functions.
+ */
 interface NounFields<Row, Shown, Create, Update> {
   present(row: Row): Shown;
   /** Settings of a row, for the audit. */

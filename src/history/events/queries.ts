@@ -24,7 +24,7 @@ export class ResourceEventRow {
   timestamp!: number;
   /** JSON of the resource at the moment of the event. */
   data!: string;
-  /** JSON of further facts. */
+  /** JSON of further facts about the event; null without facts. */
   facts!: string | null;
 }
 

@@ -76,7 +76,10 @@ export async function importDkim(
   return addKeys(app, caller, id, 'domain.dkim-imported', () => [{ selector, ...read }]);
 }
 
-/** Stores new keys. Retires unpublished keys of the same algorithms; on a local domain all keys. */
+/**
+ * Stores new keys. Retires unpublished keys of the same algorithms; on a local domain, also
+ * published keys.
+ */
 async function addKeys(
   app: App,
   caller: Caller,

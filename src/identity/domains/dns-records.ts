@@ -35,9 +35,12 @@ export interface ExpectedRecord {
   name: string;
   value: string;
   required: boolean;
-  /** Key that the `dkim` record publishes. */
+  /** Id of the key that a `dkim` record publishes; null for records of a different purpose. */
   keyId: string | null;
-  /** Time until which mail in transit needs the record of a replaced key. */
+  /**
+   * Time until which mail in transit needs the record of a replaced key, ms since 1970; null for
+   * all remaining records.
+   */
   keepUntil: number | null;
   /** Judges the values found under the name. */
   judge(values: readonly string[]): RecordCheck;
@@ -160,7 +163,10 @@ function adviseMx(
   return { value, advice };
 }
 
-/** Returns the SPF record to publish. A new record rejects no server if a mechanism is unknown. */
+/**
+ * Returns the SPF record to publish. If a mechanism is unknown, a new record ends in `?all`, which
+ * rejects no server.
+ */
 function proposedSpf(records: readonly string[], { mechanisms, unknown }: ExpectedSpf): string {
   return mergedSpf(records, mechanisms, unknown ? '?all' : undefined);
 }

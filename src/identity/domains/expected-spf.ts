@@ -33,7 +33,7 @@ export interface UnknownSmarthost {
   key: string;
 }
 
-/** Part of a domain's mail that a route takes by its sender: all, some, or none. */
+/** Part of a domain's mail to which the setting `from` of a route applies. */
 type Share = 'all' | 'some' | 'none';
 
 interface Sender {

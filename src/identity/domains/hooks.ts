@@ -22,7 +22,7 @@ export type FindTrackingRecords = (
 interface OwnedName {
   domain: string;
   organizationId: string;
-  /** Ids of the domain rows for the same name at former organizations. */
+  /** Ids of the registrations of the name by all further organizations, former owners or not. */
   formerIds: readonly string[];
 }
 

@@ -4,7 +4,7 @@
 //   status              found               to                 also
 //   any                 proven              verified           unpublished keys that were found are used
 //   not verified        proven, in use      unchanged          another organization has verified the name
-//   pending             not proven          pending            next check after as long as it has existed
+//   pending             not proven          pending            next check delayed by the domain's age
 //   pending             DNS did not answer  temporary-failure
 //   temporary-failure   not proven          pending
 //   verified            not proven          verified           recorded once a day; after 3 days: failed
@@ -264,9 +264,9 @@ function taken(domain: string): ConflictError {
 }
 
 /**
- * Looks up the records of a domain now, and stores nothing. @returns the names of missing records,
- * if the remaining records do not prove the domain; null if DNS did not answer. @throws
- * ResourceNotFoundError if the domain was deleted.
+ * Looks up the records of a domain now, and stores nothing. @returns the names of required records
+ * that are missing or wrong; empty if the records prove the domain; null if DNS did not answer.
+ * @throws ResourceNotFoundError if the domain was deleted.
  */
 export async function findGoneRecords(
   app: App,

@@ -33,8 +33,9 @@ interface NewAddress {
 type Place = Pick<queries.MailboxAddressRow, 'source' | 'domain_id'>;
 
 /**
- * Returns the hosted domain for a new address. Refuses an address from which another organization
- * sends: answers to that organization would reach the new mailbox.
+ * Returns source and domain of a new address on the hosted domain. Refuses a reserved local part,
+ * and an address from which another organization sends: answers to that organization would reach
+ * the new mailbox.
  */
 async function hostedPlace(
   trx: Db,

@@ -34,7 +34,7 @@ export async function findNamespaceOf(
   return row?.namespace_id ?? null;
 }
 
-/** Returns the SQL condition on mailboxes that a list shows to this key. */
+/** Returns the SQL condition for the mailboxes that a list shows to this key. */
 export function reachOf(app: App, { constraints }: Caller) {
   const { mailboxIds, namespaceId } = constraints ?? {};
   return mailboxIds || namespaceId

@@ -267,8 +267,9 @@ export function removeAddress(
 }
 
 /**
- * Deletes addresses of a mailbox, and returns the change of the row. The last address stays the
- * primary address.
+ * Deletes addresses of a mailbox, and returns the columns to change. The oldest remaining address
+ * replaces a deleted primary address. Without remaining addresses, `primary_address` keeps the text
+ * of the deleted address.
  */
 async function withoutAddresses(
   trx: Db,

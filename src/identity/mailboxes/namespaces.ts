@@ -11,8 +11,8 @@ import * as queries from './queries.ts';
 import type { CreateNamespace, Namespace } from './schema.ts';
 
 /**
- * Returns the id of an organization's first namespace: made of the characters of the organization's
- * id.
+ * Returns the id of an organization's first namespace: `ns_` and the part of the organization's id
+ * after `org_`.
  */
 export function firstNamespaceId(organizationId: string): string {
   return `ns_${organizationId.slice('org_'.length)}`;

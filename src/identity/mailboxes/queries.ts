@@ -20,7 +20,7 @@ export interface MailboxRow {
   metadata: string;
   /** JSON: `{allow, block}`, each a list of addresses and domains. */
   filters: string;
-  /** Null if the primary address and the name of the mailbox are used. */
+  /** From address of mail from this mailbox; null for the primary address and `display_name`. */
   default_from: string | null;
   default_from_name: string | null;
   deleted_at: number | null;
@@ -31,7 +31,7 @@ export interface MailboxRow {
 export interface MailboxAddressRow {
   id: string;
   mailbox_id: string;
-  /** Folded, so that no two mailboxes differ only in case. */
+  /** Folded address: addresses that differ only in case are the same address. */
   address: string;
   source: 'serviceHosted' | 'customDomain';
   domain_id: string | null;
@@ -66,7 +66,10 @@ const own = ownTables<MailboxTables>();
 export const mailboxes = own.rowsOf('mailboxes', 'mailbox');
 export const namespaces = own.rowsOf('mailbox_namespaces', 'namespace');
 
-/** Returns ids of mailbox addresses with this ending, newest first; none without organization. */
+/**
+ * Returns ids (of mailbox addresses) that end in `ending`, newest first; empty without an
+ * organization.
+ */
 export const addressIdsEnding: IdsEnding = async (db, organizationId, ending, limit) => {
   const rows = await tables<MailboxTables>(db)
     .selectFrom('mailbox_addresses')
@@ -80,7 +83,10 @@ export const addressIdsEnding: IdsEnding = async (db, organizationId, ending, li
   return rows.map(({ id }) => id);
 };
 
-/** Condition of all lists of mailboxes. The row of a deleted mailbox stays only for its threads. */
+/**
+ * Condition of all lists of mailboxes. The row of a deleted mailbox stays, because threads, keys
+ * and actions refer to it.
+ */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;
 
 /** Returns `notDeleted` restricted to the mailboxes of a key with limits. */
@@ -127,7 +133,10 @@ export interface ReceiverRow {
   matched: string;
   /** Domain of the address or the catch-all. */
   domain_id: string | null;
-  /** Time of the verification of a registration. */
+  /**
+   * Time of the verification of a registration, ms since 1970; null without a verification, and for
+   * a mailbox.
+   */
   verified_at: number | null;
 }
 
@@ -140,7 +149,10 @@ interface Wanted {
   domains: readonly string[];
 }
 
-/** Finds the receivers of mail. Hot: it is the only query for an unknown recipient. */
+/**
+ * Finds the mailboxes with these addresses, the catch-alls of these domains, and all registrations
+ * of the domains. Hot: it is the only query for an unknown recipient.
+ */
 export const selectReceivers = own.all<[Wanted], ReceiverRow>(
   (db, { addresses, domains }: Wanted) =>
     db
@@ -199,7 +211,10 @@ export const findMailboxes = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Returns mailboxes deleted before this time. Their rows stay for ever, as they are few. */
+/**
+ * Returns mailboxes deleted before this time, as long as their rows are not emptied
+ * (`emptyMailbox`).
+ */
 export function findDeletedMailboxes(
   db: Db,
   before: number,

@@ -16,7 +16,10 @@ interface Addressed {
   addresses: readonly string[];
 }
 
-/** Returns the first recipient outside the mailboxes that `mayReach` allows, if any. */
+/**
+ * Returns the first recipient that is neither a simulator address nor in a mailbox that `mayReach`
+ * allows; undefined if all recipients are allowed.
+ */
 type Beyond = (
   send: Addressed,
   mayReach: (owner: string, organizationId: string) => boolean,

@@ -1,6 +1,6 @@
 // Judges the sums of a window: healthy, a warning or a pause; in the warming of a domain, a hold. A
 // limit is reached only if both the rate and the count reach it. Also describes the finding in
-// words, and records the event in the transaction that acts.
+// words, and records the event in the caller's transaction.
 
 import type { workspaceWarning } from '../../access/organizations/events.ts';
 import { toOrganization } from '../../access/organizations/organizations.ts';
@@ -89,7 +89,9 @@ export function warmingFindingOf({ minimumSends }: Limits, sums: HealthTally): F
   return null;
 }
 
-/** Tells whether bounces or complaints are numerous enough for a pause, at any rate. */
+/**
+ * Tells whether the count of bounces or complaints is high enough for a pause. Ignores the rates.
+ */
 export function canHoldPause({ hard_bounced, complained }: HealthTally): boolean {
   return hard_bounced >= pauseBounceCount || complained >= pauseComplaintCount;
 }

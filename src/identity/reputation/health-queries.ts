@@ -4,7 +4,7 @@ import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { dayMs } from './metrics.ts';
 
-/** Counts that judge the health of a scope. */
+/** Counts by which the health of a scope is judged. */
 export interface HealthTally {
   attempted: number;
   hard_bounced: number;

@@ -82,8 +82,9 @@ export async function countHealth(
     // A review in the middle of an hour splits that hour into two buckets.
     const since = Math.max(sinceOf(organizationId, ''), sinceOf(organizationId, scope));
     const bucket_start = Math.max(hourOf(now), since);
-    // Counts bounces and complaints in a shard that all daemons share: each is judged with all
-    // earlier counts. Remaining mail is counted in separate shards.
+    // Counts bounces and complaints in a shard that all daemons share. The lock of the shared row
+    // makes the transactions run in sequence, so that each judges all earlier bounces and
+    // complaints. Further mail is counted in separate shards.
     const shard = sums.hard_bounced || sums.complained ? commonShard : ownShard;
     counts.add({ organization_id: organizationId, scope, bucket_start, shard }, sums);
   };

@@ -20,6 +20,7 @@ export function firstOutward(
   sender: RouteSender,
 ): string | undefined {
   const choose = routerOf(app);
-  // Passes `true`: a local mailbox changes the route only of captured mail, which stays here.
+  // Passes `true` for `isLocal` without a look-up: a mailbox here changes only the route of
+  // captured mail, which stays on the machine in either case.
   return addresses.find((address) => isOutward(choose(address, true, sender)));
 }

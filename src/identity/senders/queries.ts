@@ -13,9 +13,15 @@ export interface SenderRow extends RowOf<typeof senderFields> {
   folded_email: string;
   /** The domain of `email`. */
   domain: string;
-  /** Time when the address itself was verified. Not needed for an address on a verified domain. */
+  /**
+   * Time when the address itself was verified, ms since 1970; else null. An address on a verified
+   * domain needs no such proof.
+   */
   verified_at: number | null;
-  /** Hash of the token in the last mail that asked for proof; null once the token was used. */
+  /**
+   * Hash of the token in the last mail that asked for proof; null before such a mail, and once the
+   * token was used.
+   */
   verification_token_hash: string | null;
   proof_message_id: string | null;
   /** Encrypted token of the proof link. The link is put into the mail only at delivery. */
@@ -29,7 +35,7 @@ interface SenderTables {
 
 const own = ownTables<SenderTables>();
 
-/** Finds a sender by address. Hot: every send with a From address asks. */
+/** Finds a sender by address. Hot: every send with a From address runs this query. */
 export const findSenderByEmail = own.first((db, organizationId: string, foldedEmail: string) =>
   db
     .selectFrom('senders')

@@ -120,7 +120,10 @@ const noServiceSender =
   'no sender of this service can mail it: its operator gives the first organization a default sender of a verified ' +
   'domain (`svc domains verify`, then `svc senders create --default`)';
 
-/** From address to resolve. `onBehalfOf` is a text for mail that the service writes. */
+/**
+ * From address to resolve. If `onBehalfOf` is a string, the service writes the mail, and the first
+ * organization gives the sender.
+ */
 interface SenderQuestion {
   organizationId: string;
   from: FromAddress | undefined;

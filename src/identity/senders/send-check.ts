@@ -40,8 +40,8 @@ export const senderCheck = (findHosted: FindHostedSender): SendCheck<'both', Sen
 });
 
 /**
- * Refuses a mail with a further author or Sender field that the organization may not send from. A
- * mail program may show that address in place of From.
+ * Refuses a mail that names a further author, or an address in Sender, from which the organization
+ * may not send. A mail program may show that address in place of From.
  */
 export const originCheck = (
   findHosted: FindHostedSender,

@@ -19,7 +19,10 @@ export interface PlanRow {
   direct: NonNullable<StartWarming['direct']>;
   /** First attempts in the open window of a plan that defers; 0 for plans that do not defer. */
   taken_recipients: number;
-  /** Results of earlier hours do not count as evidence. */
+  /**
+   * Results before this time do not count as evidence, ms since 1970; 0 until a held plan is
+   * resumed.
+   */
   evidence_since: number;
   hold_reason: string | null;
   held_at: number | null;

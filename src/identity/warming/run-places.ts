@@ -14,7 +14,7 @@ import { windowsOf } from './windows.ts';
 
 /** Places of a domain for a run. */
 export interface RunPlaces {
-  /** Infinite for a domain that is not warming. */
+  /** Recipients that a run may take now; 0 without an open window, infinite without a live plan. */
   left: number;
   isHeld: boolean;
   /** Time of the next window, ms since 1970; null if none is planned. */

@@ -67,8 +67,8 @@ function sumBy(rows: readonly CountedRow[], key: 'name' | 'state'): [string, num
 }
 
 /**
- * Counts the actions and events of a mailbox from the start to before the end of the range; without
- * both, over all time.
+ * Counts the actions and events of a mailbox from the start to before the end of the range; if the
+ * range has neither, over all time.
  * @throws ResourceNotFoundError.
  */
 export async function agentActivity(

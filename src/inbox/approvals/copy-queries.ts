@@ -49,8 +49,9 @@ export function selectActionsOfMessage(trx: Db, messageId: string): Promise<Acti
 }
 
 /**
- * Returns up to `limit` closed actions of a thread that sent no message and are not emptied yet:
- * rejected, expired and failed proposals; with `areAll`, every kind.
+ * Returns up to `limit` actions of a thread: rejected, expired and failed proposals; with `areAll`,
+ * actions in every state but `proposed`. Leaves out emptied actions, and actions that sent a
+ * message.
  */
 export function selectActionsOfThread(
   trx: Db,

@@ -20,22 +20,22 @@ export class ActionRow {
   by_person!: number;
   message_id!: string | null;
   thread_id!: string | null;
-  /** JSON with the displayed fields. */
+  /** JSON of the fields to display, such as recipients and subject. */
   summary!: string;
   created_at!: number;
   decided_at!: number | null;
-  /** JSON (ActionActor). */
+  /** JSON (ActionActor) of the person that decided; null without a decision. */
   decided_by!: string | null;
   note!: string | null;
   /** Time at which a proposal expires, ms since 1970; null for a performed action. */
   expires_at!: number | null;
-  /** JSON of the error that ended the proposal. */
+  /** JSON of the error for which the action failed, or expired early; else null. */
   failure!: string | null;
   /** SHA-256 of the proposed MIME; null unless the action was a proposal. */
   digest!: string | null;
   /** SHA-256 of the sent MIME; null unless the approver edited the mail. */
   edited_digest!: string | null;
-  /** Stored bytes of the proposal while it is open. */
+  /** Bytes that the proposal takes until it is decided; 0 for an action without a proposal. */
   proposal_bytes!: number;
 }
 
@@ -163,7 +163,7 @@ export async function countOpen(
   return { ...open, bytes: Number(bytes) };
 }
 
-/** Returns the durations of the last decisions by persons, in ms. */
+/** Returns the ms from proposal to decision, for the last `limit` decisions in a mailbox. */
 export async function selectDecisionTimes(
   db: Db,
   mailboxId: string,

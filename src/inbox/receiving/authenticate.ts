@@ -93,7 +93,9 @@ const verdicts = new Set<string>([
   'temperror',
   'permerror',
 ] satisfies AuthVerdict[]);
-/** Results in order of precedence when a mail has several. */
+/**
+ * DKIM verdicts in order of precedence: the first that a signature has is the verdict of the mail.
+ */
 const dkimOrder: AuthVerdict[] = ['pass', 'temperror', 'policy', 'fail', 'neutral', 'permerror'];
 
 function asVerdict(result: string | undefined): AuthVerdict {

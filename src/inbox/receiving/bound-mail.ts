@@ -18,7 +18,7 @@ const mostFromBytes = 8 * 1024;
 const longSpace = /(?<![ \t\r\n])[ \t\r\n]{100}/;
 const longReturns = /(?<!\r)\r{100}/;
 const chunkBytes = 64 * 1024;
-/** Matches fields that sign or seal a body. Their names may be folded in any way. */
+/** Matches the names of fields that sign or seal a body, in any letter case. */
 const vouching = /dkim-signature|arc-/i;
 
 export interface BoundMail {

@@ -28,9 +28,7 @@ function dnsFault(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-/**
- * Treats an invalid name as missing, so that a sender gains no `temperror` by it.
- */
+/** Treats an invalid name as missing, so that a sender cannot cause a `temperror` with it. */
 function asLookupFault(error: unknown): unknown {
   const isBadName = error instanceof Error && 'code' in error && error.code === 'EBADNAME';
   return isBadName ? dnsFault('ENOTFOUND') : error;

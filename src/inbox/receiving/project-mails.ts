@@ -34,7 +34,7 @@ export interface Bounds {
   over: AbortSignal;
 }
 
-/** Outcome of a mail. */
+/** Outcome of a mail. `row` is null if an earlier try has stored the result. */
 type Outcome =
   | { kind: 'found'; row: Reading | null }
   /** The mail is tried again once the lease ends. */
@@ -49,7 +49,7 @@ interface Leased {
   /** Whether an earlier try has stored the result. */
   isParsed: boolean;
   message: MessageRow | undefined;
-  /** Bytes of a small mail. */
+  /** Bytes of a small mail; undefined for a larger mail, which is read when it is parsed. */
   raw: Buffer | undefined;
 }
 

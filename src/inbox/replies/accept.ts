@@ -109,8 +109,8 @@ export async function requireSendable(
 }
 
 /**
- * Accepts mails, each into a different thread. A refused mail stores nothing. Returns a result for
- * each, in order.
+ * Stores mails as accepted sends, and puts each into its thread. The caller passes at most a single
+ * mail for each thread. A refused mail stores nothing. Returns a result for each mail, in order.
  */
 export async function acceptMails(
   app: App,

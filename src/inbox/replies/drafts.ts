@@ -292,7 +292,10 @@ function attachmentOf({ filename, content, content_type, content_id }: DraftFile
   };
 }
 
-/** Refuses a draft if the mail is not the mail that the caller has read. @throws ConflictError */
+/**
+ * Refuses a draft if the digest of the mail that would be sent now differs from `expected`, the
+ * digest that the caller has read. @throws ConflictError
+ */
 async function requireSeen(app: App, caller: Caller, row: DraftRow, expected: string) {
   const files = await listDraftFiles(app.store.db, [row.id]);
   if ((await showDraft(app, caller, { row, files })).digest === expected) return;

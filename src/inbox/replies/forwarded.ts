@@ -49,7 +49,8 @@ function htmlOfText(text: string): string {
 
 /**
  * Returns the content of a forwarded mail. It has HTML only if the caller's part or the original
- * has HTML. The caller gives long HTML with a text: a missing text is made here, synchronously.
+ * has HTML. If the HTML is long, the caller must pass the text too: a missing text is made here,
+ * which blocks the event loop.
  */
 export function forwardedContent(written: Written, original: Original): Written {
   const head = [announcement, ...headLines(original)];

@@ -1,5 +1,6 @@
 // Finds the message to answer, forward or draft about, with mailbox and thread. Concurrent requests
-// share a read, because after each commit the first read of a row goes to the file.
+// share a read: on SQLite, each commit empties the page caches of readers, and the next read goes
+// to the file.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isMailboxOf } from '../../identity/mailboxes/mailbox-rows.ts';

@@ -62,7 +62,10 @@ async function isRunaway(trx: Db, threadId: string, now: number): Promise<boolea
       direction === 'inbound' ? message_id_header : [],
     ),
   );
-  /** Maps a sent message to the id, a received copy to the id of our original; else to null. */
+  /**
+   * Maps message ids to ids of mail that we sent: a sent message to itself, a received copy to our
+   * original. Null for mail from outside.
+   */
   const ours = new Map(
     rows.map((row) => [
       row.id,

@@ -43,7 +43,7 @@ export function shownAddress({ email, name }: Mail['from']): string {
 /** The fields of a mail for the summary. */
 interface Summarized extends Omit<Mail, 'attachments'> {
   attachments: readonly unknown[];
-  /** Reply-To of a proposal; unknown for a different mail. */
+  /** Reply-To of a proposal; absent for mail that is not a proposal. */
   replyTo?: readonly string[];
 }
 

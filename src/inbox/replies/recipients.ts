@@ -30,7 +30,8 @@ function distinct(addresses: readonly string[], taken: Set<string>): string[] {
  * Returns the recipients of an answer: the Reply-To of a message, or else the author; for our own
  * message, the recipients. With `all`, the addresses in To and Cc get a copy. Skips addresses of
  * this mailbox (`isOwn`) and text that is not a mail address: if a Reply-To has nothing else, the
- * author gets the answer. Empty without an author.
+ * author gets the answer. Both lists are empty if a received message has neither a Reply-To nor an
+ * author to answer.
  */
 export function answerRecipients(
   { direction, from, replyTo, to, cc }: Answered,

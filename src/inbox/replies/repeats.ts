@@ -32,7 +32,10 @@ export interface Unfrozen {
   isUnfrozen: true;
 }
 
-/** Returns a row for the key without an answer; null for a request without a key. */
+/**
+ * Returns a new row for the idempotency key, still without an answer; null for a request without a
+ * key.
+ */
 export function claimOf(
   app: App,
   caller: Caller,
@@ -50,8 +53,8 @@ export function claimOf(
 }
 
 /**
- * Returns the stored answer in `made` for a repeat. Returns a conflict if the content differs or
- * the message is deleted.
+ * Returns the answer to a repeat. `made` is the row that the first request stored: its answer is
+ * returned again. Returns a conflict if the content differs or the message is deleted.
  */
 export function repeatedAnswer(claim: IdempotencyRow, made: IdempotencyRow): Answer {
   if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };

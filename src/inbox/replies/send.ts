@@ -34,8 +34,9 @@ export function requireActive(mailbox: MailboxRow): void {
 }
 
 /**
- * Runs checks that the schema and the send checks lack. `sizes` are the encoded sizes of
- * attachments. @throws ValidationError.
+ * Refuses a mail with too many recipients, too large attachments or no content. Schema and send
+ * checks do not see the complete mail. `sizes` are the encoded sizes of attachments. @throws
+ * ValidationError.
  */
 export function requireWhole(
   { to, cc, bcc, text, html }: Pick<Mail, 'to' | 'cc' | 'bcc' | 'text' | 'html'>,

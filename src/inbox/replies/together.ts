@@ -60,7 +60,10 @@ import { type Delayed, keepDelayed, requireRoomToUndo } from './undo/delayed.ts'
 /** A mail to send, with the row of the idempotency key. */
 export interface Asking extends Outgoing {
   claim: IdempotencyRow | null;
-  /** The frozen mail of a proposal; null for a mail to send. */
+  /**
+   * The composed mail to store as a proposal. Null to send the mail; if the mail must be proposed,
+   * the answer is then `isUnfrozen`.
+   */
   frozen: Frozen | null;
 }
 
@@ -158,7 +161,10 @@ async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers)
   }
 }
 
-/** Stores each idempotency key, or answers its repeat. Returns the first mail with each key. */
+/**
+ * Stores the idempotency key of the first mail with each key, or answers that mail as a repeat.
+ * Returns these first mails.
+ */
 async function keepFirst(
   trx: Db,
   asked: readonly Asking[],

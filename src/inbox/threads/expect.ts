@@ -16,7 +16,7 @@ export interface AwaitedInMailbox {
 
 /**
  * Returns message and thread of the newest match of the last minute, or else of the next match;
- * null without a match in time. Does not check whether the mailbox may be read.
+ * null without a match in time. Does not check whether the caller may read the mailbox.
  * @throws ValidationError for an invalid pattern; CapacityError if the parse worker is full.
  */
 export async function awaitInMailbox(

@@ -9,7 +9,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { moveLabels } from './marks/label-queries.ts';
 import { firstOf, newestOf, type ThreadChange, tallyThread, updateThread } from './queries.ts';
 
-/** Returns the first words of a message that we sent. */
+/** Returns the preview of a sent message: the first words of `text`; null without words. */
 export function sentPreview(text: string | null): string | null {
   return previewOf({ newContent: text, quotedContent: null, text: null });
 }

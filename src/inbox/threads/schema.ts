@@ -15,7 +15,7 @@ import { folders } from './folders.ts';
 
 export const noteNoun = noun('note', 'note');
 
-/** Most labels of a thread, and below it most characters of a label. */
+/** Most labels of a thread. */
 export const mostLabels = 50;
 const labelCharacters = 64;
 const noteCharacters = 20_000;

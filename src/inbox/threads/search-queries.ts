@@ -23,7 +23,7 @@ export async function insertDocuments(db: Db, messages: readonly Findable[]): Pr
   await documents.index(db, entries);
 }
 
-/** A message without indexed words. */
+/** A message that waits for indexing. */
 export class WaitingRow {
   message_id!: string;
   mailbox_id!: string;
@@ -70,7 +70,7 @@ export async function removeDocuments(db: Db, messageIds: readonly string[]): Pr
 
 /**
  * Rewrites a part of the index without the words of deleted documents. Returns true once no such
- * words are left. SQLite only.
+ * words are left. The first call (`isBegun` false) starts the merge. SQLite only.
  */
 export function mergeWords(trx: Db, isBegun: boolean): Promise<boolean> {
   return documents.merge(trx, isBegun);
@@ -86,7 +86,7 @@ export function findDocuments(
   return documents.find(db, { scope: mailboxId, query }, limit);
 }
 
-/** Returns the ids of the messages among these that match. */
+/** Returns the ids among `messageIds` of the messages that match the query. */
 export function matchingDocuments(
   db: Db,
   mailboxId: string,

@@ -4,7 +4,7 @@ import { spfRecordsIn } from '../merged-records.ts';
 import type { Diagnosis, Suspect } from './facts.ts';
 import { mostLookups, mostVoidLookups, walkSpf } from './spf-walk.ts';
 
-/** The records of a domain and of the return path have the same form. */
+/** Tells whether the record is an SPF record: of the domain or of the return path. */
 const isSpf = ({ record }: Suspect) =>
   record.type === 'TXT' && (record.purpose === 'spf' || record.purpose === 'return-path');
 

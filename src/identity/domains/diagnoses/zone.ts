@@ -221,7 +221,10 @@ const wrongLabel: Diagnosis = {
   },
 };
 
-/** Returns the remedy. A record outside of the domain may be right there for a parent domain. */
+/**
+ * Returns the remedy for a record at a wrong name. A record outside of the domain stays, because
+ * the parent domain may need it.
+ */
 function remedyAt(name: string, { record }: Suspect, { of: { domain } }: Facts): string {
   if (name.endsWith(`.${domain}`)) return `Move it to ${record.name}.`;
   const parent = domain.slice(domain.indexOf('.') + 1);
@@ -312,7 +315,7 @@ export const hiddenDiagnoses: readonly Diagnosis[] = [
   wildcard,
 ];
 
-/** Diagnoses that explain where a missing record may be. */
+/** Diagnoses of a record that is published elsewhere, hidden by a proxy, missing or unanswered. */
 export const placeDiagnoses: readonly Diagnosis[] = [
   doubledName,
   wrongLabel,

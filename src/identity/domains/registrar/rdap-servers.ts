@@ -1,5 +1,5 @@
-// Servers of RDAP by domain. Uses the list of IANA (RFC 9224) for a day, or the shipped list while
-// IANA does not answer.
+// Servers of RDAP by domain. Uses the list of IANA (RFC 9224) for a day. While IANA does not
+// answer, uses the last list, or else the shipped list.
 import { readFileSync } from 'node:fs';
 import type { App } from '../../../core/app.ts';
 import { getFromStranger, type Patience } from '../../../platform/net/http/client.ts';
@@ -66,7 +66,10 @@ function textsOf(value: unknown): string[] {
   return all.filter((one) => typeof one === 'string');
 }
 
-/** Returns the first HTTPS server of the longest suffix that has any; null if no suffix has any. */
+/**
+ * Returns the first HTTPS server for the longest suffix of `domain` that has an HTTPS server, with
+ * a slash at the end. Null if no suffix has an HTTPS server.
+ */
 export function serverOf(servers: RdapServers, domain: string): string | null {
   const labels = domain.split('.');
   for (const from of labels.keys()) {

@@ -67,7 +67,10 @@ async function findRegistrar(app: App, registered: string): Promise<Registration
   }
 }
 
-/** Returns the name servers of the closest zone, sorted. */
+/**
+ * Returns the sorted name servers of the closest zone, from `domain` up to `registered`; empty if
+ * DNS names no server.
+ */
 async function findNameServers(app: App, domain: string, registered: string): Promise<string[]> {
   for (let name = domain; ; name = name.slice(name.indexOf('.') + 1)) {
     const found = await app.dns.resolveSoon(name, 'NS').catch(() => []);

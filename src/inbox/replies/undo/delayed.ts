@@ -60,8 +60,8 @@ function contentOf({ to, cc, bcc, subject, text, html }: Words): Given {
 }
 
 /**
- * Refuses a delayed mail if the mailbox has no room for a new draft. The caller has locked the
- * mailbox.
+ * Refuses a delayed mail if the mailbox has no room for the draft that an undo would make. A mail
+ * made from a draft always passes: the undo restores that draft. The caller has locked the mailbox.
  * @throws ConflictError
  */
 export async function requireRoomToUndo(app: App, trx: Db, delayed: Delayed): Promise<void> {

@@ -106,7 +106,10 @@ function filesOf(draftId: string, { kept, bytes }: Undone): DraftFileRow[] {
   });
 }
 
-/** Makes the draft of a cancelled mail. Deliveries and message are locked before the mailbox. */
+/**
+ * Takes a cancelled mail out of the thread and the search, and stores it as a draft. The caller has
+ * locked deliveries and message, which are locked before the mailbox.
+ */
 async function putBack(app: App, trx: Db, caller: Caller, undone: Undone): Promise<void> {
   const { message, delayed } = undone;
   await lockMailboxes(trx, [delayed.mailbox_id]);

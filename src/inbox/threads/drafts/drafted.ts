@@ -43,7 +43,7 @@ export async function beginDraftThread(
   return id;
 }
 
-/** Deletes the thread after the last draft is gone, unless it has messages. */
+/** Deletes the thread if it has neither drafts nor messages. */
 export async function endDraftThread(trx: Db, mailboxId: string, id: string): Promise<void> {
   await lockMailboxes(trx, [mailboxId]);
   const thread = await findThread(trx, id);

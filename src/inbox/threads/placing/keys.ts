@@ -9,8 +9,7 @@
 //          | in From, To and Cc                                  | known
 //
 // A Message-ID of ours is recognized by the message id before the `@`: some servers on the way
-// replace the host name behind it. An id that a relay gave to our message makes the same key. Only
-// a msg-id has a key.
+// replace the host name behind it. An id that a relay gave to our message makes the same key.
 import { hash } from 'node:crypto';
 import { withoutSubaddress } from '../../../identity/mailboxes/receivers.ts';
 import { baseSubject } from '../../../mail/mime/headers/subject.ts';

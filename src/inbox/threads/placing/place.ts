@@ -105,7 +105,7 @@ export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]
 export interface FoundPlace {
   /** Thread that the message joins; null if it begins a thread. */
   joins: string | null;
-  /** Threads that bear the same Message-ID, if strangers share it. */
+  /** Threads with a message of this Message-ID, if strangers share the id; else empty. */
   sharing: readonly string[];
 }
 
@@ -134,7 +134,7 @@ export interface Kept extends Keyed {
   threadId: string;
   /** Received message; null for a sent message. */
   messageId: string | null;
-  /** Threads that bear the same Message-ID, if strangers share it. */
+  /** Threads with a message of this Message-ID, if strangers share the id; else empty. */
   sharing: readonly string[];
 }
 

@@ -49,7 +49,7 @@ function kindOf({ auto_reply_reason, is_auto_reply, list_id }: FoundRow): Thread
   return list_id === null ? 'person' : 'list';
 }
 
-/** Returns true if the mail has a file that a reader can save. */
+/** Tells whether the mail has a file apart from the parts that the HTML shows (`related`). */
 function hasAttachments(found: FoundRow): boolean {
   return attachmentsOf(found).some(({ related }) => !related);
 }
@@ -176,7 +176,7 @@ function rowOf({ newId }: App, { message, found }: Arrival, threadId: string): T
   };
 }
 
-/** Places independent mails. */
+/** Stores independent mails in their threads, and creates new threads. */
 async function putTogether(app: App, trx: Db, all: readonly Settled[]): Promise<void> {
   if (all.length === 0) return;
   const ids = all.flatMap(({ joins }) => joins ?? []);

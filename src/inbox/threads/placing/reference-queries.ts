@@ -125,7 +125,10 @@ export async function insertReferences(db: Db, named: readonly Named[]): Promise
   if (others.length > 0) await insertNew(db, packed(others));
 }
 
-/** Stores threads of ids that strangers share. */
+/**
+ * Stores threads that have a message with a shared Message-ID: mails without a common participant
+ * bear the same id (strangers.ts). Existing rows stay.
+ */
 export async function insertShared(db: Db, rows: readonly SharedReference[]): Promise<void> {
   if (rows.length === 0) return;
   await tables<ReferenceTables>(db)

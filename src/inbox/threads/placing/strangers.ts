@@ -4,8 +4,8 @@
 //   ------------------------------------------+---------------------------------------------------------
 //   of ours                                   | mail of everybody
 //   foreign                                   | mail of everybody
-//   foreign, shared: mails without a common   | mail with a participant of the thread; each thread that
-//   participant bear it as their own          | bears it counts
+//   foreign, shared: mails without a common   | mail with a participant of the thread; each thread with
+//   participant bear it as their own          | a mail of this id counts
 //
 // Two threads merge only if somebody outside the organization takes part in both. Participants
 // stand in From, To and Cc; the addresses of the mailbox do not count. A thread that waits for a
@@ -21,7 +21,10 @@ import { selectRecent } from '../recent-queries.ts';
 import { participantOf } from './keys.ts';
 import type { Reference } from './reference-queries.ts';
 
-/** Most messages of a thread, the newest, that are read for participants: at most 500 in each. */
+/**
+ * Number of newest messages of a thread that are read for participants. A message has at most 500
+ * recipients.
+ */
 const mostRead = 50;
 /** Limit of the common participants looked up. */
 const mostLookedUp = 100;
@@ -139,7 +142,8 @@ export async function withoutStrangers(
  * Returns the threads of `others` that merge with the thread `id`, which the message joins. A
  * thread merges if a person outside of the organization takes part in both. The author of the
  * message counts for `id`; named recipients do not, as any mail may name them. `waiting` are
- * threads that came before the message and name it.
+ * threads that came before the message and name it: they merge without such a person too, unless
+ * the mailbox wrote in them.
  */
 export async function mergeable(
   trx: Db,
