@@ -25,7 +25,7 @@ import { shownData } from './shown-data.ts';
 
 /** A recorded event. Its status is '' for events on resources that are not messages. */
 export interface LogEntry extends MessageLogEntry {
-  /** The resource at the moment of the event; null for a message, which is not copied. */
+  /** The resource as it was at the event; null for a message, of which the log keeps no copy. */
   data: object | null;
 }
 

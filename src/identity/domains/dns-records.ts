@@ -67,7 +67,10 @@ export function recordName({ type, name }: { type: string; name: string }): stri
   return `${type} ${name}`;
 }
 
-/** Returns the active keys that prove a domain: the RSA keys if any, as all receivers check RSA. */
+/**
+ * Returns the active keys that prove a domain: the RSA keys, as all receivers check RSA. Without an
+ * RSA key, returns all active keys.
+ */
 export function provingKeys(keys: readonly DomainKeyRow[]): DomainKeyRow[] {
   const active = keys.filter((key) => key.is_active === 1);
   const rsa = active.filter((key) => key.algorithm === 'rsa-sha256');

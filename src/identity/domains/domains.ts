@@ -45,7 +45,7 @@ export interface DomainRows {
 
 /** A domain with all data that the presentation needs. */
 export interface StoredDomain extends DomainRows {
-  /** Set while mail from the domain is held. */
+  /** Start and reason of the hold; null if mail from the domain is not held. */
   hold: DomainHold | null;
   /** Records of the tracking host. */
   trackingRecords: readonly TrackingRecord[];

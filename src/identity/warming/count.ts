@@ -16,7 +16,10 @@ interface AcceptedMessage {
   campaign_run_id: string | null;
 }
 
-/** Counts the recipients of messages at the end of the transaction. Hot. */
+/**
+ * Counts the recipients of messages from warming domains, except messages of campaign runs. The
+ * counts are written at the end of the transaction. Hot.
+ */
 export async function countInWindows(
   app: App,
   trx: Db,

@@ -23,7 +23,7 @@ interface Candidate {
 export interface Deferral {
   /** Tells whether the delivery has to wait for a place. */
   defers(row: Candidate): boolean;
-  /** Counts a delivery about to be sent in the warming window of the domain. */
+  /** Takes a place in the open window for a delivery that is about to be sent. */
   take(row: Candidate): void;
   /** Stores the number of taken places of each plan. */
   keep(trx: Db): Promise<void>;

@@ -175,8 +175,8 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
 }
 
 /**
- * Returns a result from the header alone, for a mail that the parser never finished, not even with
- * an error.
+ * Returns a result from the header alone, for a mail with too many tries: parsing never ended, not
+ * even with an error.
  */
 async function headerOf(app: App, message: MessageRow): Promise<Reading> {
   const raw = message.raw_blob_id ? await readBlob(app, message.raw_blob_id) : undefined;

@@ -61,7 +61,10 @@ const cnameAndOther: Diagnosis = {
   },
 };
 
-/** Some servers answer both an MX and a CNAME for a name. Then receivers see either of them. */
+/**
+ * Some servers answer both an MX and a CNAME for a name. Then some receivers see the MX, and some
+ * follow the CNAME.
+ */
 const cnameBesideMx: Diagnosis = {
   needs: (suspect) => (isMx(suspect) && suspect.check.found.length > 0 ? [ownAlias(suspect)] : []),
   find(suspect, facts) {

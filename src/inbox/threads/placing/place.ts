@@ -1,6 +1,6 @@
 // Finds the thread of a message by the keys (keys.ts). A message that names two threads merges them
-// if somebody outside takes part in both (strangers.ts). Runs inside a transaction that holds the
-// row of the mailbox.
+// if somebody outside of the organization takes part in both (strangers.ts). Runs inside a
+// transaction that holds the row of the mailbox.
 //
 //   mail is  | joins
 //   ---------+-------------------------------------------------------------------------------------

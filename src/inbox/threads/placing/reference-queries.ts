@@ -116,7 +116,10 @@ function packed(named: Iterable<Named>): string {
   return JSON.stringify(rows);
 }
 
-/** Stores these keys. An existing key keeps the old thread and the old bearer, if any. */
+/**
+ * Stores these keys. An existing key keeps the thread, and gets `bearerId` only if it has no bearer
+ * yet.
+ */
 export async function insertReferences(db: Db, named: readonly Named[]): Promise<void> {
   // Only a single mail of a batch may bear an id, as an insert may touch a row only once.
   const borne = named.filter(({ bearerId }) => bearerId !== null);
