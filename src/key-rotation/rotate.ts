@@ -31,7 +31,8 @@ import { hasStaleText, lockStaleTexts, setText } from './queries.ts';
 const rowsAtOnce = 100;
 /**
  * Time from the commit of a new key to the first token with this key. Daemons read the key within
- * seconds. The time is longer, because a mail that is composed again must get the same token.
+ * seconds. The time is longer, because a daemon that read the key late would compose a mail again
+ * with a different token.
  */
 const leadMs = 30_000;
 const lookMs = 500;
@@ -86,7 +87,10 @@ export async function rotateRootKey(
   };
 }
 
-/** Refuses if keys come from the environment on SQLite: a daemon cannot report the new key. */
+/**
+ * Refuses on SQLite if keys come from the environment and a daemon may run: a running daemon cannot
+ * read a new key from there.
+ */
 function refuseUnreachable({ store, secrets, config }: App): void {
   if (store.kind !== 'sqlite' || secrets.source.file !== null) return;
   if (isDaemonRunning(storeLocation(config.database.url, config.dataDir)) === false) return;
@@ -123,6 +127,7 @@ async function addKey({ secrets, random, clock }: App, trx: Db): Promise<string>
 /**
  * Waits until every daemon has reported the key or has stopped. Daemons on SQLite report nothing:
  * the only daemon reads the file again when it meets the new key.
+ * @throws ConflictError after 30 s
  */
 async function waitForDaemons({ store, clock, secrets }: App, key: string): Promise<void> {
   if (store.kind === 'sqlite') return;
@@ -153,7 +158,7 @@ function lacksKey(daemons: readonly DaemonRow[], key: string, source: string): C
   );
 }
 
-/** Puts the key in force from `leadMs` on, unless a different process has done so. */
+/** Puts the key in force `leadMs` from now, unless a different process has done so. */
 async function replaceKey({ clock }: App, trx: Db, key: string): Promise<void> {
   const before = await lockKeyInForce(trx, 'update');
   if (!before || before.id === key) return;
@@ -198,7 +203,10 @@ async function encryptSome(
   return found.map(({ id }) => id);
 }
 
-/** Records that no row needs an earlier key. Returns all keys that are or were in force. */
+/**
+ * Checks that no row needs an earlier key, and records this. Returns all keys that are or were in
+ * force.
+ */
 async function finish({ store, secrets, clock }: App): Promise<RootKeyRow[]> {
   const prefix = secrets.prefixOf(secrets.keyInForce);
   return store.write(async (trx) => {

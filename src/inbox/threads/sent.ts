@@ -61,7 +61,10 @@ function newThread(app: App, sent: SentMail): ThreadRow {
   };
 }
 
-/** Returns the author to show for the thread: the last correspondent; without any, our address. */
+/**
+ * Returns the author to show for the thread: our address until the thread has received mail, then
+ * the author shown so far.
+ */
 async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false }: SentMail) {
   const isOurs = !isAnswer && (await newestOf(trx, thread.id, true)) === undefined;
   const { from_email, from_name } = message;

@@ -201,7 +201,7 @@ function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange 
   };
 }
 
-/** Records a move or a snooze by a key as an action in the mailbox. */
+/** Records a move or a snooze as an action of the caller in the mailbox; not for the operator. */
 async function moveAction(
   app: App,
   trx: Db,
@@ -262,8 +262,8 @@ interface Removal {
 }
 
 /**
- * Moves a thread to `trash`, or removes the next messages; `before` counts messages already
- * removed.
+ * Moves a thread to `trash`. If the thread is already there, removes the next messages, and at the
+ * end the thread. `before`: number of messages removed by earlier transactions.
  */
 function removeSome(
   app: App,

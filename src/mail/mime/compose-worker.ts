@@ -29,7 +29,8 @@ export interface ComposeReply {
 const known = new NumberedKeys();
 
 /**
- * Composes and signs a message. Waits for no event: the next order is read after the whole batch.
+ * Composes and signs a message; returns null if that fails. Never waits for I/O, so the worker
+ * reads the next order after the whole batch.
  */
 async function make(request: NumberedRequest): Promise<SignedMessage | null> {
   try {

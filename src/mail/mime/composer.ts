@@ -16,8 +16,9 @@ import { toSevenBit } from './seven-bit.ts';
 
 /**
  * Composes a message (RFC 5322) without store, clock or randomness, so that a retry and a raw
- * download get the same bytes. Returns a promise only with attachments. Throws ComposeError
- * (or rejects with it) if a value for the header holds CR, LF, NUL or is otherwise unfit.
+ * download get the same bytes. Returns a promise only for a message with attachments. Throws
+ * ComposeError (or rejects with it) if a value for the header holds CR, LF, NUL or is otherwise
+ * unfit.
  */
 export function compose(input: ComposeInput | RawInput): Composed | Promise<Composed> {
   if ('raw' in input) return composeRaw(input);
@@ -32,7 +33,7 @@ async function composeWithAttachments(input: ComposeInput): Promise<Composed> {
 
 const heapMb = 64;
 
-/** A message that a worker composes. `made` gets null if the worker failed or has ended. */
+/** A message queued for a worker. `made` gets null if no worker has composed the message. */
 interface PendingMessage extends ComposeRequest {
   made(message: SignedMessage | null): void;
 }
@@ -130,7 +131,7 @@ async function composeSevenBit(
   return encoded && signMessage(composeRaw({ raw: encoded }), keys, timestampSeconds, signHere);
 }
 
-/** Returns true if many messages of this kind are cheaper to compose in workers. */
+/** Returns true for a small message with an RSA key: workers compose many of these faster. */
 export function isForWorkers({ input, keys }: ComposeRequest): boolean {
   return isSmall(input) && keys.some(({ algorithm }) => algorithm === 'rsa-sha256');
 }
@@ -148,7 +149,10 @@ export class Composer {
   #threads: ComposeThread[] = [];
   #isClosed = false;
 
-  /** Composes and signs a message like `composeHere`, on the cheapest thread. */
+  /**
+   * Composes and signs a message like `composeHere`; in a worker if `isForWorkers`, and at least
+   * `worthBatch` such messages come in the same turn of the event loop.
+   */
   compose(request: ComposeRequest): Promise<SignedMessage> {
     if (!isForWorkers(request)) return composeHere(request);
     return new Promise((resolve) => {

@@ -53,7 +53,9 @@ export class KeyNumbers {
   readonly #tell: (order: KeyOrder) => void;
   readonly #numbers = new Map<KeyObject, number>();
 
-  /** `tell` sends an order to the receiver, before all later messages. */
+  /**
+   * `tell` sends an order to the receiver, which must get all orders in the sequence of the calls.
+   */
   constructor(tell: (order: KeyOrder) => void) {
     this.#tell = tell;
   }

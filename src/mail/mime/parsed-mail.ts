@@ -80,7 +80,10 @@ export interface MailAttachment {
   disposition: 'attachment' | 'inline' | null;
   /** Number of decoded bytes. */
   size: number;
-  /** True if the HTML shows the part or programs process it: a reader then does not save it. */
+  /**
+   * True for a part that the HTML shows, or that programs process, such as a signature: a reader
+   * does not save such a part.
+   */
   related: boolean;
 }
 
@@ -135,7 +138,7 @@ export interface ParsedMail extends HeaderSummary {
   parsingErrors: ParsingError[];
   /**
    * Set if the worker ended before it finished the mail, so that a repeat may find more. `before`:
-   * the worker had not begun this mail, which is not the cause. `within`: it had begun.
+   * the worker had not begun this mail, so this mail is not the cause. `within`: it had begun.
    */
   cutShort?: 'before' | 'within';
   /** Words for full-text search (src/platform/full-text); absent if parsing was cut short. */

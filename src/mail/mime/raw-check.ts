@@ -3,7 +3,10 @@
 import { longestLine } from './headers/encoded-words.ts';
 import { type FieldSpan, type HeaderBlock, scanFields } from './headers/header-fields.ts';
 
-/** Fault of a mail. `field`: a field name, `header` or `body`. `problem` completes the sentence. */
+/**
+ * Fault of a mail. `field`: a field name, `header` or `body`. `problem`: the rest of the sentence
+ * that begins with `field`.
+ */
 export interface MailFault {
   field: string;
   problem: string;

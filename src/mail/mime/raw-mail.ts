@@ -21,7 +21,7 @@ function endOf(raw: Buffer, { end }: FieldSpan): number {
   return Math.min(end + 1, raw.length);
 }
 
-/** Splits the mail and removes fields for which `isDropped` returns true; names in lower case. */
+/** Splits the mail, without fields for which `isDropped` returns true for the lower-case name. */
 export function cutRawMail(raw: Buffer, isDropped: (name: string) => boolean): RawMail {
   const { spans, bodyStart } = scanFields(raw);
   const kept = spans.filter(({ name }) => !isDropped(name.toLowerCase()));

@@ -185,7 +185,7 @@ function endBefore(body: Buffer, start: number, delimiter: number): number {
   return Math.max(start, delimiter - (isCrlf ? 2 : 1));
 }
 
-/** Replaces 8-bit octets of a preamble or an epilogue, which nobody reads. */
+/** Replaces 8-bit octets of a preamble or an epilogue, which nobody reads, by `?`. */
 function withoutEightBit(bytes: Buffer): Buffer {
   return isAscii(bytes)
     ? bytes

@@ -91,7 +91,9 @@ export class TextBuilder {
     this.#write(word);
   }
 
-  /** Sets a mark for the next words, such as a bullet. Without words the mark is dropped. */
+  /**
+   * Sets the mark, such as a bullet, to write before the next words, in place of an earlier mark.
+   */
   addMark(mark: string): void {
     this.#mark = mark;
   }

@@ -25,8 +25,9 @@ export interface MimeBody extends TextBody {
 
 const chunkBytes = 64 * 1024;
 /**
- * Options shared by all callers, so that part numbers agree. mailparser does not join texts:
- * without its text-to-HTML step it would drop plain parts beside HTML, and that step has no bound.
+ * Options shared by all callers, so that part numbers agree. The conversions between text and HTML
+ * are off, because they have no bound. Without them mailparser drops plain parts beside HTML, so
+ * text.ts joins the texts.
  */
 const parserOptions = {
   skipHtmlToText: true,
@@ -179,7 +180,10 @@ const harmless = new Set(['content-language', 'content-length']);
 const identities = new Set(['', '7bit', '8bit', 'binary']);
 const utf8s = new Set(['utf-8', 'us-ascii']);
 
-/** Returns an object with the charset, if the mail names any; null if the body is not plain. */
+/**
+ * Returns the charset in an object, which is empty if the mail names no charset. Returns null if
+ * the body is not plain.
+ */
 function plainCharset(block: HeaderBlock): Pick<TextNode, 'charset'> | null {
   for (const { name } of block.fields) {
     const key = name.toLowerCase();

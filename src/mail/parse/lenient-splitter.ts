@@ -30,8 +30,8 @@ export interface SplitNode {
 }
 
 /**
- * Kind of a delimiter. 1 and 2: opening and closing delimiter of the node. 3 and 4: the same of an
- * outer multipart.
+ * Kind of a delimiter. 1 and 2: opening and closing delimiter of the node. 3 and 4: opening and
+ * closing delimiter of an outer multipart.
  */
 type Boundary = 1 | 2 | 3 | 4 | false;
 type Done = (error: Error | null, data?: unknown, isFlush?: boolean) => void;
@@ -60,7 +60,7 @@ export interface SplitSource {
 export interface SplitFindings {
   /** True if an inner multipart ended at the boundary of an outer multipart. */
   isUnclosed: boolean;
-  /** True if a delimiter follows the closing delimiter. */
+  /** True if a multipart has a further delimiter after the closing delimiter. */
   hasPartsBehindEnd: boolean;
   /** Multiparts with a closing delimiter. */
   closed: WeakSet<SplitNode>;
@@ -76,8 +76,9 @@ const transferEncodings = ['base64', 'quoted-printable', '7bit', '8bit', 'binary
 const longestPreamble = 256 * 1024;
 
 /**
- * Returns the Content-* fields of a header, the first of each name. mailsplit and mailparser get
- * only these, because header-fields.ts reads all headers of a mail.
+ * Returns the Content-* fields of a header, the first of each name; adds `defaultType` if the type
+ * is missing. mailsplit and mailparser get only these fields, because header-fields.ts reads all
+ * headers of a mail.
  */
 export function contentFields(block: HeaderBlock, defaultType: string | null = null): Buffer {
   const seen = new Set<string>();

@@ -15,7 +15,10 @@ import { type ReplyFacts, splitReply, wholeText } from './reply/reply-split.ts';
 import { withShown } from './shown-parts.ts';
 import type { ReadablePiece } from './text.ts';
 
-/** Most characters that are split without a yield; the worst texts then take 0.1 s. */
+/**
+ * Most characters that are split without a call of `onBody` before; the worst such text takes 0.1
+ * s.
+ */
 const mostSplitAtOnce = 32 * 1024;
 
 function maySplitSlowly(pieces: readonly ReadablePiece[]): boolean {
@@ -78,8 +81,8 @@ function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
 }
 
 /**
- * Takes the text of the first attached mail as `newContent` if the mail itself has no words,
- * because it then forwards that mail. Reports keep their text, because a program wrote them.
+ * Sets `newContent` to the text of the first attached mail if the mail has no words, because such a
+ * mail forwards the attached mail. Leaves reports unchanged, because programs write them.
  */
 async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMail> {
   const isSilent = [mail.newContent, mail.quotedContent].every((one) => !one?.trim());

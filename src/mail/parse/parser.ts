@@ -60,7 +60,8 @@ export interface MimeParser {
    */
   readExtracts(mail: MailText, organizationId: string): Promise<Extracts>;
   /**
-   * Matches texts with a pattern for an organization. A pattern that takes too long is a problem.
+   * Matches texts with a pattern for an organization. Returns a `problem` for an invalid pattern,
+   * and for a pattern that takes too long.
    * @throws CapacityError as `readAttachment` does
    */
   matchTexts(matching: Matching, organizationId: string): Promise<Matched>;

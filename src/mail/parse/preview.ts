@@ -4,7 +4,7 @@ import type { ParsedMail } from '../mime/parsed-mail.ts';
 
 const previewCharacters = 200;
 /**
- * Most characters searched for words, so that long white space costs nothing. `nearlyAlwaysEnough`
+ * Most characters searched for words, so that long white space costs little. `nearlyAlwaysEnough`
  * characters suffice for most mails.
  */
 const maxCharacters = 10_000;

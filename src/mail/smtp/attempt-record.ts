@@ -111,8 +111,8 @@ export class AttemptRecord {
   }
 
   /**
-   * Records the answers to the pending recipients, in their order. Calls `handOver` if the server
-   * accepted the message.
+   * Records the answers to the pending recipients, in their order. Recipients for which a further
+   * host may be tried stay pending. Calls `handOver` if the server accepted the message.
    */
   addAnswers(
     answers: readonly RecipientAnswer[],

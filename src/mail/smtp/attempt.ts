@@ -66,7 +66,7 @@ export class Attempt {
   readonly #means: AttemptMeans;
   readonly #record: AttemptRecord;
   #addressesLeft = maxAddresses;
-  /** True if a connection was lost when the server cannot have accepted the message yet. */
+  /** True if a connection was lost before the server can have accepted the message. */
   #isLost = false;
   /** True once a host was tried a second time. A host is never tried a third time. */
   #isRepeated = false;
@@ -127,8 +127,8 @@ export class Attempt {
   }
 
   /**
-   * Returns the destination that counts the connections to the host: the host's lane, or a
-   * destination for all hosts behind the same slow address.
+   * Returns the destination by which the pool counts the connection, with the limits: the lane of
+   * the way, or a destination for all hosts behind the same slow address.
    */
   async #placesAt(host: string) {
     const way = this.#way;
@@ -147,7 +147,7 @@ export class Attempt {
 
   /**
    * Returns a session with the first address of the host that accepts, or the failure at the last
-   * address.
+   * tried address. Returns a verdict if the addresses cannot be found.
    */
   async #openHost(host: string, security: HostSecurity) {
     this.#record.begin();
@@ -173,7 +173,10 @@ export class Attempt {
     return { opening, peer };
   }
 
-  /** Returns false if nothing was sent, because the server had closed the idle session. */
+  /**
+   * Delivers over a session and records the answers. Returns false, without a record, if nothing
+   * was sent because the server had closed the idle session.
+   */
   async #deliverOver(
     { session, peer, isReused, lendOn, release }: Lease,
     policy: TlsPolicy | null,
@@ -203,7 +206,10 @@ export class Attempt {
     return true;
   }
 
-  /** Returns the mail for recipients without an answer, in a form that the server accepts. */
+  /**
+   * Returns the mail for recipients without an answer, encoded in 7 bits if a server without
+   * 8BITMIME needs it. If that is impossible, sets `needsEightBit`.
+   */
   async #mailFor({ capabilities }: Lease['session']): Promise<SmtpMail> {
     const mail = mailFor(this.#job, this.#way, this.#record.pending);
     const { sevenBit } = this.#job;
@@ -230,7 +236,10 @@ export class Attempt {
     }
   }
 
-  /** Relays are skipped: the operator chose the relay and accepts its speed. */
+  /**
+   * Records how fast an address answers. Skips relays: the operator chose the relay and accepts its
+   * speed.
+   */
   #learn({ address }: Peer, begunAt: number, isAnswered: boolean): void {
     if (!this.#way.isRelay) this.#means.slowAddresses.learn(address, begunAt, isAnswered);
   }

@@ -77,8 +77,9 @@ function shuffle<T>(items: readonly T[], random: Random): T[] {
 }
 
 /**
- * Returns the MX records; an empty list for a name without any. That list is authenticated if the
- * addresses of the name are: in a signed zone an MX record cannot be hidden.
+ * Returns the MX records; an empty list for a name without MX records. The empty list counts as
+ * authenticated, as the check of the addresses follows: in a signed zone an MX record cannot be
+ * hidden.
  */
 async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
   try {
@@ -121,8 +122,9 @@ function isUsable(address: string, allowPrivate: boolean): boolean {
 }
 
 /**
- * Returns the addresses of a mail host, IPv4 first, in random order within a family. Skips private
- * addresses unless `allowPrivate`. If no address remains, the verdict is a permanent failure.
+ * Returns at most 6 addresses of a mail host, IPv4 first, in random order within a family. Skips
+ * private addresses unless `allowPrivate`. If no address remains, the verdict is a permanent
+ * failure.
  */
 export async function findAddresses(
   dns: Dns,
@@ -178,7 +180,7 @@ function weightOf(one: Verdict): number {
 
 /**
  * Returns the verdict for several unusable hosts: a temporary failure has precedence over a
- * permanent failure and an absence.
+ * permanent failure and an absence. Returns null for an empty list.
  */
 export function worstVerdict(verdicts: readonly Verdict[]): Verdict | null {
   return verdicts.toSorted((a, b) => weightOf(b) - weightOf(a))[0] ?? null;

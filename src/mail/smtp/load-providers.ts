@@ -10,8 +10,9 @@ import { type Provider, parseProviders } from './providers-schema.ts';
 const shipped = fileURLToPath(new URL('./providers.yaml', import.meta.url));
 
 /**
- * Reads the shipped rules and the entries of `file`, if any. An entry replaces the shipped entry of
- * the same name. The shipped entry `default` may open `connectionsPerDomain` connections.
+ * Reads the shipped rules, and the entries of `file` unless it is null. An entry replaces the
+ * shipped entry of the same name. The shipped entry `default` may open `connectionsPerDomain`
+ * connections.
  * @throws ConfigError naming the file, the entry and the expected form
  */
 export function loadProviders(file: string | null, connectionsPerDomain: number): Providers {

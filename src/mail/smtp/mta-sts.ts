@@ -268,8 +268,8 @@ class PolicyFetches {
 const reader = () => import('mailauth/lib/mta-sts.js');
 
 /**
- * Returns the id of the only valid record; null without such a record.
- * @throws DnsError
+ * Returns the id of the MTA-STS record; null if the domain has no valid record, or several records.
+ * @throws DnsError if the look-up fails for now
  */
 async function readId(dns: Dns, domain: string): Promise<string | null> {
   const records = await findRecords(dns, `_mta-sts.${domain}`);

@@ -64,7 +64,7 @@ export type TlsPolicy = 'dane' | 'mta-sts';
 export interface AttemptTrace {
   /** Name of the MX host or relay that was tried last; null if none was tried. */
   host: string | null;
-  /** Remote address of the connection. */
+  /** IP address of `host` that was tried last; null if no address was tried. */
   address: string | null;
   /** TLS version and cipher, such as `TLSv1.3 TLS_AES_256_GCM_SHA384`; null for plain text. */
   tls: string | null;
@@ -81,9 +81,9 @@ export interface AttemptTrace {
 
 /**
  * Result for a recipient. `sent`: the server answered 250 after the final dot and is responsible
- * (`delivered`: this is final too), or a key of the configuration kept the message on this machine
- * (`capturedBy`). `deferred`: try again later. `bounced`: refused permanently with 5xx. `failed`:
- * given up by a rule of ours (policy, no route).
+ * (`delivered`: this is final too), or a setting kept the message on this machine (`capturedBy` is
+ * the key of the setting). `deferred`: try again later. `bounced`: refused permanently with 5xx.
+ * `failed`: given up by a rule of ours (policy, no route).
  */
 export type Outcome =
   | { kind: 'sent'; reply: RemoteReply; trace: AttemptTrace; capturedBy?: CapturedBy }

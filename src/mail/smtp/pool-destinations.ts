@@ -11,7 +11,7 @@ export function isAnyHeldBack(destinations: Iterable<Destination>): boolean {
   return false;
 }
 
-/** Returns the number of connections above the limit of each destination, by name. */
+/** Returns the number of excess connections by name, for destinations above the limit. */
 export function surplusOf(destinations: Iterable<Destination>): Record<string, number> {
   const above = [...destinations].flatMap(({ name, open, limits }) =>
     open > limits.connections ? [[name, open - limits.connections] as const] : [],

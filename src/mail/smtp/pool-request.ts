@@ -9,7 +9,7 @@ export interface PoolOptions {
   clock: Clock;
   /** Most connections over all destinations. */
   maxConnections: number;
-  /** Idle time after which a session is closed. */
+  /** Idle time after which a session is closed; 10 s by default. */
   idleCloseMs?: number;
 }
 

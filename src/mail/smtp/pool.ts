@@ -110,7 +110,7 @@ export class SmtpPool {
     this.#grantFree();
   }
 
-  /** Returns the number of connections above the limit of each destination, by name. */
+  /** Returns the number of excess connections by name, for destinations above the limit. */
   surplus(): Record<string, number> {
     return surplusOf(this.#destinations.values());
   }
@@ -152,8 +152,8 @@ export class SmtpPool {
   }
 
   /**
-   * Takes an idle session or a slot, and counts it for the organization; returns null if none is
-   * free.
+   * Reserves an idle session or a slot for the organization. Returns null if none is free, or if
+   * the organization already has the full share.
    */
   #takeNow(destination: Destination, wanted: Wanted): Entry | 'slot' | null {
     const { organizationId } = wanted;
@@ -166,7 +166,10 @@ export class SmtpPool {
     return idle;
   }
 
-  /** Counts a slot, and closes an idle session if the total limit requires it; false at a limit. */
+  /**
+   * Counts a slot; returns false at a limit. Closes an idle session to get below the limit: the
+   * total limit at once, the limit of the destination once the server has closed the session.
+   */
   #takeSlot(destination: Destination): boolean {
     const { connections } = destination.limits;
     if (destination.open >= connections) {

@@ -34,8 +34,9 @@ export interface Providers {
 }
 
 /**
- * Returns the rules of a lane with this daemon's part of the connections and of the rate. Without a
- * part, both are 0. For a relay, and for our own listener, each daemon has the whole.
+ * Returns the rules of a lane with this daemon's part of the connections and of the rate; both are
+ * 0 if the part is smaller than a connection. For a relay, for our own listener and for captured
+ * mail, each daemon has the whole.
  */
 export function dividedRules(rules: Provider, lane: string, portion: Portion): Provider {
   if (!isShared(lane)) return rules;
@@ -50,7 +51,10 @@ function isShared(lane: string): boolean {
   return !/^(?:relay |local$|capture )/.test(lane);
 }
 
-/** Returns the connections of a lane of mail hosts, by name; undefined for other destinations. */
+/**
+ * Returns the most connections of this daemon in the lane `lane`; undefined for destinations that
+ * are not lanes of mail hosts.
+ */
 export function connectionsOf(providers: Providers, lane: string): number | undefined {
   const rules = lane.startsWith('mx ')
     ? providers.rules.fallback

@@ -81,7 +81,8 @@ export interface RouteConfig {
 
 /**
  * A rule for routes. `match` is a recipient domain, `*.domain` (all subdomains) or `*`, in lower
- * case. `from` limits the rule to senders: such a domain, an address, or the id of an organization.
+ * case. `from` limits the rule to senders: a domain in the same forms, an address, or the id of an
+ * organization; null for all senders.
  */
 interface RulePattern {
   /** Recipient domains; null for all recipients. */

@@ -9,7 +9,9 @@ const initialLetters = 'ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍ�
 const finalLetters = 'ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ';
 const unknown = '\ufffd';
 
-/** Maps five-bit values to indexes of letters: -1 for the filler, undefined without a letter. */
+/**
+ * Maps five-bit values to indexes of letters: -1 for the filler (no letter), undefined if unused.
+ */
 function placesOf(fillerAt: number, ranges: readonly (readonly [first: number, last: number])[]) {
   const places: (number | undefined)[] = [];
   places[fillerAt] = filler;

@@ -14,7 +14,7 @@ import type { MadePair } from './key-worker.ts';
 
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256';
 
-/** A private key with the names under which sign.ts signs. */
+/** A private key, with the domain (`d=`) and the selector (`s=`) of the signatures. */
 export interface SigningKey {
   domain: string;
   selector: string;
@@ -82,8 +82,8 @@ export function dkimRecordValue(algorithm: DkimAlgorithm, publicKey: string): st
 }
 
 /**
- * Returns the selector of the nth generation of a domain's keys (`svc2rsa`, `svc2ed`), or of a name
- * that the owner chose.
+ * Returns the selector of the nth generation of a domain's keys, such as `svc2rsa` or `svc2ed`. A
+ * text as `generation` is a name that the owner chose, and gets the same suffix.
  */
 export function selectorOf(generation: number | string, algorithm: DkimAlgorithm): string {
   const name = typeof generation === 'number' ? `svc${generation}` : generation;
@@ -145,7 +145,7 @@ function signsWell(key: KeyObject): boolean {
   }
 }
 
-/** Tags of a published key (RFC 6376 3.6.1) that are read; white space is removed from `p`. */
+/** Tags that are read from a published key (RFC 6376 3.6.1); `p` and `t` have no white space. */
 export interface DkimRecord {
   v?: string;
   k?: string;

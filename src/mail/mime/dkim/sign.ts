@@ -150,7 +150,7 @@ async function signatureField(
   timestampSeconds: number,
 ): Promise<string> {
   checkKey(key);
-  // Returns the value without `b=`, folded or in relaxed form. Building the relaxed form costs a
+  // Returns the value up to `b=`, folded or in relaxed form. Building the relaxed form costs a
   // tenth of `relaxedValue`.
   const unsigned = (fold: string, foldOfNames: string) =>
     `v=1; a=${key.algorithm}; c=relaxed/relaxed; d=${key.domain};${fold}` +
@@ -190,7 +190,7 @@ export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
   headerAt: number;
   /**
    * Encodes and signs the message for a server without 8BITMIME; resolves to null if it cannot be
-   * encoded. Absent without 8-bit parts, and never passed to a different thread.
+   * encoded. Set only for raw mail with 8-bit parts, and never passed to a different thread.
    */
   sevenBit?: () => Promise<SignedMessage | null>;
 }

@@ -25,7 +25,10 @@ export const codeName = anyOf(
   'giu',
 );
 
-/** Names of codes of goods, places and colours, which identify nobody. */
+/**
+ * Words before "code" that make it the code of goods, a place or an error: `post`, `gift`,
+ * `status`.
+ */
 export const otherCode = anyOf(
   [
     /(?:bar|post|zip|qr|promo|voucher|coupon|gift|country|area|dial|source|uni|color|colour|dress|sort)/u,

@@ -57,7 +57,7 @@ const bindingEnd = /(?:[:：=]|(?<!\p{L})(?:is|lautet|ist|est|es|é|è|är|er|je
 const opening = /^[\s:：=*_"'“„«‘[({【「『(\-–—>]*$/u;
 const sentenceEnd = /[.!?。!?](?:\s|$)/;
 
-/** Converts a digit. Code points of Devanagari digits begin at 16n + 6, of all further at 16n. */
+/** Converts a digit to ASCII. The code point of a zero is 16n + 6 in Devanagari, else 16n. */
 function asciiDigit(digit: string): string {
   const point = digit.charCodeAt(0);
   return String((point - (/[०-९]/.test(digit) ? 6 : 0)) % 16);
@@ -193,7 +193,10 @@ function isPlace({ code, before, after }: Found): boolean {
   return code.length < 6 && (/^,? ?\p{Lu}\p{Ll}/u.test(after) || /\b[A-Z]{2} $/.test(before));
 }
 
-/** Returns the short text above a number that is alone in a block, as a label; else ''. */
+/**
+ * Returns the text above a number that is alone in a block, as a label; '' for a text that is long,
+ * or asks for a code (`codeVerb`).
+ */
 function labelAbove(found: Found, above: Block | undefined): string {
   const label = found.isAlone ? (above?.text ?? '') : '';
   return label === '' || label.length > longestLabel || label.search(codeVerb) >= 0

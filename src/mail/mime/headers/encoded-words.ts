@@ -71,8 +71,8 @@ export const longestLine = 998;
 
 /**
  * Joins tokens with single spaces, and folds before a token that would pass column 76. The first
- * token follows the name on its line, unless the line would exceed 76 (encoded words) or 998 (all
- * further tokens).
+ * token stays on the line of the name, unless an encoded word would pass column 76, or a different
+ * token column 998.
  */
 export function foldTokens(name: string, tokens: readonly string[]): string {
   let text = '';
@@ -117,7 +117,7 @@ export function foldLongWords(name: string, text: string): string | null {
 
 /**
  * Tells whether a word exceeds `longestWord`. Splits the text: a regular expression with a count
- * would start again at each character, 45,000 steps for a link of 300.
+ * would start again at each character, 45,000 steps for a link of 300 characters.
  */
 export function hasLongWord(text: string): boolean {
   if (text.length <= longestWord) return false;

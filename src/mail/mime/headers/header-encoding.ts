@@ -74,8 +74,8 @@ export interface HeaderField {
 const printable = /^[\x20-\x7e]*$/;
 
 /**
- * Encodes the value of `Subject`, unless it is plain text that cannot be mistaken for an encoded
- * word.
+ * Encodes the value of `Subject`. Only folds printable ASCII, unless it has `=?`, as in an encoded
+ * word, or a word of more than 900 characters.
  */
 export function encodeSubject(subject: string): string {
   const text = subject.trim();
@@ -84,9 +84,10 @@ export function encodeSubject(subject: string): string {
 }
 
 /**
- * Encodes the value of a header named by the caller. Words become encoded words. A structured value
- * keeps the structure (structured-fields.ts); in ASCII it stays unchanged. Null if the value cannot
- * be written: `unwritable` has the reason.
+ * Encodes the value of a header named by the caller. Only folds ASCII, unless free text has a word
+ * of more than 900 characters. Further characters become encoded words; in a structured value only
+ * where the field allows them (structured-fields.ts). Null if the value cannot be written:
+ * `unwritable` has the reason.
  */
 export function encodeExtraHeader(name: string, value: string): string | null {
   const text = value.trim();

@@ -48,9 +48,7 @@ export interface Scan {
   bodyStart: number | null;
   end: number;
   malformedLines: number;
-  /**
-   * True if the header ends without an empty line: at white space, or at a line without a field.
-   */
+  /** True if the header ends without an empty line: at a line of white space, or at body text. */
   isUnseparated: boolean;
   cutBy: 'bytes' | 'lines' | 'fields' | null;
 }
@@ -114,7 +112,10 @@ function isMboxLine(raw: Buffer, start: number): boolean {
 /** Returns true for a line that may delimit a multipart: fields after it belong to a part. */
 const isDelimiter = (raw: Buffer, start: number) => raw[start] === dash && raw[start + 1] === dash;
 
-/** Ends the header at a line of the body. Lines above that only look like fields are body text. */
+/**
+ * Ends the header at `start`, where the body begins. The last fields count as body text too if they
+ * have no usual name of a header field.
+ */
 function endAtText(scan: Scan, start: number): void {
   scan.bodyStart = start;
   scan.isUnseparated = true;

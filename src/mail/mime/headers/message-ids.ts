@@ -41,7 +41,10 @@ export function readMessageIds(value: string | null): string[] {
   return found.length > 0 || text.includes('<') ? found : bareIds(text);
 }
 
-/** Returns at most `parseLimits` references: the root of the thread and the newest ids. */
+/**
+ * Returns at most `parseLimits.references` ids: the first, as the root of the thread, and the
+ * newest.
+ */
 export function boundReferences(ids: readonly string[]): string[] {
   const distinct = [...new Set(ids)];
   const excess = distinct.length - parseLimits.references;

@@ -247,7 +247,7 @@ function joined(pieces: readonly Piece[]): string {
 
 /** Returns the text between angle brackets in ASCII; null if that is impossible. */
 type WriteAngle = (inner: string) => string | null;
-/** Adds words that no angle bracket follows; returns false if they cannot be written. */
+/** Adds words outside of angle brackets; returns false if the words cannot be written. */
 type WriteBare = (encoding: Encoding, pieces: readonly Piece[]) => boolean;
 
 const refuseAngle: WriteAngle = () => null;

@@ -66,8 +66,9 @@ interface Run {
 const mostSteps = 400_000;
 
 /**
- * Tells whether the first 256 KB of HTML hide more words from the reader than a preheader and short
- * labels. True for a mail with too much style to read. Takes up to half a second for hostile HTML.
+ * Tells whether the first 256 KB of HTML hide an address, or at least 7 pairs of adjacent words,
+ * that the visible text lacks. The words of a short preheader do not count. True for a mail with
+ * too much style to read. Takes up to half a second for hostile HTML.
  */
 export function hidesWords(html: string): boolean {
   const visible = new Words();

@@ -193,7 +193,7 @@ function isPreformatted(name: string, style: Declarations, outer: Looks): boolea
 /** Elements that differ from their parent in looks even without a style. */
 const styled = new Set([...unseen, ...headings.keys(), 'a', 'mark', 'button', 'dialog', 'pre']);
 
-/** Returns the looks of an element within the looks of the parent. */
+/** Returns the looks of an element; `outer` are the looks of the parent. */
 export function looksOf(
   name: string,
   attributes: ReadonlyMap<string, string>,

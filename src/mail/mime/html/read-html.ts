@@ -77,7 +77,8 @@ const blocks =
   'address article aside blockquote center details dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
   'header hr main menu nav ol p pre section table ul';
 /**
- * Open elements that a start tag ends (HTML 13.1.2.4), and the elements at which this search stops.
+ * Open elements that a start tag ends (HTML 13.1.2.4). `within`: elements at which the search for
+ * the open element stops.
  */
 const endedBy = new Map<string, { ends: readonly string[]; within: ReadonlySet<string> }>([
   ...blocks
@@ -212,7 +213,10 @@ class Reading {
     return normal;
   }
 
-  /** Ends the innermost open element with any of these names, and all elements in it. */
+  /**
+   * Ends the innermost open element with a name in `ends`, and all elements in it. Does nothing if
+   * an element of `within` is nearer.
+   */
   #endOpen(ends: readonly string[], within: ReadonlySet<string>): void {
     // Usually no such element is open, so the search is skipped.
     if (!ends.some((name) => this.#counts.get(name))) return;

@@ -166,7 +166,10 @@ export class StyleSheet {
     }
   }
 
-  /** Returns the rules that apply to an element, the weakest first. */
+  /**
+   * Returns the rules that apply to an element, the weakest first; no rules once the steps are used
+   * up.
+   */
   rulesFor(element: SheetElement): Rule[] {
     if (this.#count === 0 || this.#steps > this.#mostSteps) return [];
     const found = ['*', ...keysOf(element)].flatMap((key) =>

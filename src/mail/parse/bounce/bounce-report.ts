@@ -64,9 +64,9 @@ function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
 }
 
 /**
- * Returns true for a mail with the null return path that is not an automatic answer: such a notice
- * may come from any address. `delivery-status` implies a null return path and the subject of a
- * notice.
+ * Returns true for a mail with the null return path that is neither an automatic answer nor, by the
+ * subject, a reply or forward: such a notice may come from any address. Also true for mail that
+ * auto-reply.ts classified as `delivery-status`.
  */
 function isOfNobody(mail: ParsedMail): boolean {
   if (mail.autoReplyReason === 'delivery-status') return true;
@@ -76,7 +76,7 @@ function isOfNobody(mail: ParsedMail): boolean {
 
 /**
  * Returns true for prose of a mail system that says in subject and text that it gave up or still
- * tries.
+ * tries, and for mail with X-Failed-Recipients.
  */
 function isNotice(mail: ParsedMail, notice: Notice): boolean {
   if (isOtherNotice(mail, notice)) return false;

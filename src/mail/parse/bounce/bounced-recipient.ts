@@ -19,8 +19,8 @@ export interface BouncedRecipient {
   originalEmail: string | null;
   action: BounceAction;
   /**
-   * True if `email` is dead: permanently failed with `invalid-recipient` or `invalid-domain`. If
-   * the address to which we sent is different, it is not blocked (named-address.ts).
+   * True if `email` is dead: permanently failed with `invalid-recipient` or `invalid-domain`. A
+   * different address to which we sent is then not blocked (named-address.ts).
    */
   isHard: boolean;
   /** Reason of the failure; null for `delivered`, `relayed` and `expanded`. */
@@ -128,7 +128,10 @@ const quotation =
  */
 const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;
 
-/** Returns the words of the last server if servers quote each other; otherwise all words. */
+/**
+ * Returns the words of the last server if servers quote each other, unless the quoted answer is
+ * about the sender; otherwise all words.
+ */
 export function lastServer(words: string): string {
   const last = [...words.matchAll(quotation)].at(-1);
   if (!last || ofSender.test(words.slice(0, last.index))) return words;

@@ -102,7 +102,9 @@ export function readNotice(mail: ParsedMail): Notice {
   };
 }
 
-/** Returns the text above the first line with an address: a system says there if it gave up. */
+/**
+ * Returns the text above the first line with an address, where systems say whether they gave up.
+ */
 export function readPreamble({ lines }: Notice): string {
   const end = lines.findIndex((line) => leading.test(line));
   return lines

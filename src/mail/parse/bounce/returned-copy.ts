@@ -47,8 +47,9 @@ function findAttachedCopy(mail: ParsedMail): string | null {
 }
 
 /**
- * Reads the copy attached to a report, else the copy quoted in the text (`quoted`), else the
- * report's own References, since a bounce refers to the returned message.
+ * Reads the copy attached to a report, else the copy quoted in the text (`quoted`). If the copy has
+ * no Message-ID, takes the id from In-Reply-To or References of the report, since a bounce refers
+ * to the returned message.
  */
 export function readReturnedMessage(mail: ParsedMail, quoted: string): ReturnedMessage {
   const attached = findAttachedCopy(mail);

@@ -37,7 +37,9 @@ const maxBlockLines = 12;
 /** Longest text before the colon of a label in any language. */
 const maxLabelCharacters = 30;
 const neededFields = 3;
-/** Lines with `>` belong to a rule if they begin fewer lines than this below the rule. */
+/**
+ * A rule introduces lines with `>` if the first of them is fewer lines than this below the rule.
+ */
 const mostAttributionLines = 7;
 
 /** Emphasis before a label, since text made from HTML may have `*From:*`. */

@@ -114,7 +114,10 @@ function marksBetween(from: Part | null, to: Part | null): string[] {
   return [...ends, ...begins];
 }
 
-/** Sets the part of an element. Returns the mark `tail` if all text after it is quoted, else []. */
+/**
+ * Sets `element.frame` if the element begins a part. Returns the mark `tail` if all text from the
+ * element on is quoted, else [].
+ */
 function enter(element: ReadElement, isAnswer: boolean): readonly string[] {
   const outer = element.frame as Part | null;
   const depth = (outer?.depth ?? 0) + 1;

@@ -47,7 +47,8 @@ const isMarked = (line: string) => quotedLine.test(line);
 const isBar = (lines: readonly string[], at: number) => barLine.test(lines[at] ?? '');
 
 /**
- * Returns the first of the rules directly above `start`: `------- Original Message -------`.
+ * Returns the line of the first rule (`------- Original Message -------`) in the rules directly
+ * above `start`; `start` without rules.
  */
 function withRules(lines: readonly string[], start: number): number {
   let first = start;
@@ -154,9 +155,9 @@ export function splitReply(text: string, facts = answered): ReplySplit {
 }
 
 /**
- * Returns the lines of a mail that is a single quotation, without the marks of a blockquote.
- * Returns null for a mail with unquoted words, and for the quotation of an answer, with an
- * attribution or `>`.
+ * Returns the lines of a mail that is a single quotation; for HTML without the marks of the
+ * blockquote. Returns null for a mail with unquoted words, for a plain-text answer, and for HTML
+ * with an attribution in the quotation.
  */
 function soleQuotation(lines: readonly string[], facts: ReplyFacts): readonly string[] | null {
   if (!lines.every((line) => isBlank(line) || isMarked(line))) return null;

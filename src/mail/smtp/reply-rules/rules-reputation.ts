@@ -76,7 +76,7 @@ const ofOurs: readonly ReplyRule[] = [
     example: '550 From domain does not exist',
   },
   {
-    // No enhanced code means the recipient, so the invalid name is ours (HELO or MAIL).
+    // The enhanced code does not name the recipient, so the invalid name is ours (HELO or MAIL).
     errorCode: 'policy',
     source: 'any',
     enhanced: /^(?:0\.0|5\.\d|)$/,

@@ -241,8 +241,9 @@ export class SmtpChannel {
   };
 
   /**
-   * Handles bytes that arrived while our bytes seem unsent. Over TLS a finished write is reported a
-   * loop turn late, so the reply is early only if bytes are still unsent after that turn.
+   * Reads bytes that arrived while our bytes seem unsent a loop turn later, or refuses them. Over
+   * TLS a finished write is reported a turn late, so the reply is early only if bytes are still
+   * unsent then.
    */
   #judgeLater(chunk: Buffer): void {
     this.#socket.pause();

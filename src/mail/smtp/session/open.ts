@@ -72,8 +72,8 @@ function toOpening(error: unknown, transcript: Transcript): Opening {
 }
 
 /**
- * Returns true if the session may be retried in plain text. Never after injected bytes: the server
- * or the network cannot be trusted.
+ * Returns true if opportunistic STARTTLS failed, so that the session may be retried in plain text.
+ * Never after injected bytes: the server or the network cannot be trusted.
  */
 function canGoOnInPlain(error: unknown, { tls, signal }: OpenOptions): boolean {
   if (tls !== 'opportunistic' || signal?.aborted) return false;
@@ -222,7 +222,7 @@ function toBase64(text: string): string {
 const mayKnowLogin: readonly number[] = [502, 504, 535];
 const unknownMethod: readonly number[] = [502, 504];
 
-/** Returns the last reply: 235 if the server accepted the credentials. */
+/** Sends AUTH PLAIN. Returns the reply: 235 if the server accepted the credentials. */
 async function authPlain(channel: SmtpChannel, token: string): Promise<SmtpReply> {
   return channel.ask({
     verb: 'AUTH',
@@ -231,7 +231,7 @@ async function authPlain(channel: SmtpChannel, token: string): Promise<SmtpReply
   });
 }
 
-/** Returns the last reply: 235 after a login, or the refusal of a step. */
+/** Logs in by AUTH LOGIN. Returns the last reply: 235 after a login, or the refusal of a step. */
 async function authLogin(
   channel: SmtpChannel,
   username: string,

@@ -34,8 +34,8 @@ export class Patience {
   #cancelTimer: (() => void) | null = null;
 
   /**
-   * `isPressed` returns true while queued deliveries need the connection; after `pressedMs` they
-   * get it.
+   * `isPressed` returns true while queued deliveries need the connection: a step then gets about
+   * `pressedMs`. `giveUp` is called with the text of the fault when a time limit has passed.
    */
   constructor(
     clock: Clock,

@@ -39,9 +39,9 @@ export class ReplyParser {
   }
 
   /**
-   * Takes the next bytes, and returns the replies that they complete. Sets `problem` for NUL, a
-   * line without a code, a code that changes within a reply, and a reply of more than 100 lines or
-   * 64 KB.
+   * Adds the next bytes, and returns the replies that they complete. Sets `problem` for NUL, a line
+   * without a code, a code that changes within a reply, and a reply of more than 100 lines or 64
+   * KB.
    */
   push(chunk: Buffer): SmtpReply[] {
     // Each byte becomes a character, so that lengths match the sent bytes. Texts are decoded when a

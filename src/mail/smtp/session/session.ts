@@ -173,7 +173,10 @@ export class SmtpSession {
     transaction.answerRest(this.#replied(dot, 'dot'));
   }
 
-  /** Sends MAIL, all RCPT and DATA in a single write. Returns the reply to DATA. */
+  /**
+   * Sends MAIL, all RCPT and DATA in a single write. Returns the reply to DATA, after the previous
+   * message is answered.
+   */
   async #sendEnvelopeAtOnce(transaction: MailTransaction): Promise<SmtpReply | null> {
     const ahead = this.#ahead;
     const reset = this.#takeReset();
@@ -259,7 +262,10 @@ export class SmtpSession {
     }
   }
 
-  /** After a 354 although every recipient was refused, sends a lone dot (RFC 2920 3.1). */
+  /**
+   * Sends a lone dot after a 354 although every recipient was refused (RFC 2920 3.1). Aborts the
+   * session if the server accepts it.
+   */
   async #endWithoutMessage(): Promise<void> {
     this.#channel.limitTotal(this.#timeouts.deliveryMs);
     const dot = await this.#channel.sendBlock(emptyMessage, 0);
