@@ -174,8 +174,8 @@ async function publishSent(app: App, trx: Db, placed: readonly Placed[]): Promis
 
 /**
  * Puts accepted messages into threads, each into a different thread, and publishes their events.
- * The caller inserts the messages before, because this function waits for the mailbox locks.
- * Returns the ids of the threads, in the order of `mails`.
+ * The caller inserts the messages first, because messages are locked before mailboxes. Returns the
+ * ids of the threads, in the order of `mails`.
  * @throws ResourceNotFoundError (thread).
  */
 export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]): Promise<string[]> {

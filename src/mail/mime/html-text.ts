@@ -164,7 +164,7 @@ export interface MadeText {
   isTooDeep: boolean;
 }
 
-/** Converts HTML like `textOfHtml`, and tells whether it was too deep. */
+/** Converts HTML like `textOfHtml`, and tells whether elements are nested too deeply. */
 export function makeText(html: string, options: TextOptions = {}): MadeText {
   const reader = new HtmlText(options);
   const { isTooDeep } = readHtml(html, reader);

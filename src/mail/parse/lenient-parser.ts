@@ -127,5 +127,5 @@ function collect(decoder: Transform, text: ByteCollector): void {
   };
 }
 
-/** Returns false for a byte inside a UTF-8 character, and for CR, which CRLF later loses. */
+/** Returns false for a byte inside a UTF-8 character, and for CR, because CRLF later becomes LF. */
 const startsUnit = (byte: number) => (byte & 0xc0) !== 0x80 && byte !== carriageReturn;

@@ -128,8 +128,8 @@ function chooseBoundary(boundary: Buffer, ahead: Buffer): Buffer {
 }
 
 /**
- * Reads an invalid type as the default type (RFC 2045 5.2), and `multipart` alone as
- * `multipart/mixed`.
+ * Replaces an invalid type: `multipart` alone by `multipart/mixed`, the type of a file by
+ * `application/octet-stream`, all further types by the default type `text/plain` (RFC 2045 5.2).
  */
 function mendType(node: SplitNode): void {
   if (node.contentType !== false && mediaType.test(node.contentType)) return;
@@ -203,7 +203,10 @@ function patchNode(node: SplitNode, progress: Progress): void {
   };
 }
 
-/** Adapts the splitter, which reads `source`. Returns the findings, complete at the end. */
+/**
+ * Adapts the splitter, which reads `source`. Returns findings that are complete once the splitter
+ * has read all bytes.
+ */
 export function makeLenient(splitter: Splitter, source: SplitSource): SplitFindings {
   const findings: SplitFindings = {
     isUnclosed: false,

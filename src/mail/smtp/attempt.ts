@@ -34,9 +34,9 @@ export interface AttemptMeans {
 }
 
 /**
- * Time after the first host at which no further host or address is started. A host that is being
- * tried keeps the usual limits. This allows four hosts that do not accept a connection, or two that
- * accept and stay silent.
+ * Time from the first host after which no further host or address is tried. A host that is being
+ * tried keeps the usual limits. Enough for four hosts that do not accept a connection, or for two
+ * hosts that accept and stay silent.
  */
 const tryHostsMs = 120_000;
 /**

@@ -80,10 +80,10 @@ export interface AttemptTrace {
 }
 
 /**
- * Result for a recipient. `sent`: the server answered 250 after the final dot and is responsible
- * (`delivered`: this is final too), or a setting kept the message on this machine (`capturedBy` is
- * the key of the setting). `deferred`: try again later. `bounced`: refused permanently with 5xx.
- * `failed`: given up by a rule of ours (policy, no route).
+ * Result for a recipient. `sent`: the server answered 250 after the final dot and is now
+ * responsible, or a setting kept the message on this machine (`capturedBy` is the key of the
+ * setting). `deferred`: try again later. `bounced`: refused permanently with 5xx. `failed`: given
+ * up by a rule of ours (policy, no route).
  */
 export type Outcome =
   | { kind: 'sent'; reply: RemoteReply; trace: AttemptTrace; capturedBy?: CapturedBy }

@@ -82,7 +82,9 @@ const singletons = [
   ...['In-Reply-To', 'References', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding'],
 ];
 
-/** Fields of mailing lists and of feedback loops, which lists add to mail that lacks them. */
+/**
+ * Fields of mailing lists and feedback loops. Signed only if present: a list adds missing fields.
+ */
 const listFields = [
   ...['list-id', 'list-unsubscribe', 'list-unsubscribe-post', 'list-help', 'list-owner'],
   ...['list-post', 'list-subscribe', 'list-archive', 'feedback-id'],

@@ -56,7 +56,7 @@ function emailOf(match: RegExpExecArray | null): string | null {
   return isOpen ? null : readEmail(found);
 }
 
-/** Returns the text. For a mail with only HTML, returns the text that the reply split made. */
+/** Returns the text of a mail; for a mail with only HTML, the text that the reply split made. */
 function textOf(mail: ParsedMail): string {
   if (mail.text !== null && mail.text.trim() !== '') return mail.text;
   return [mail.newContent ?? '', mail.quotedContent ?? ''].join('\n');
@@ -73,8 +73,8 @@ const cuts: ReadonlySet<string> = new Set([
 /** Returns true if the text may end within a line, perhaps within an address. */
 function mayBeCut(mail: ParsedMail, text: string): boolean {
   if (text.endsWith('\n')) return false;
-  // In a multipart, the line end before a delimiter belongs to the delimiter. A text that ends
-  // without a line end is then not cut.
+  // In a multipart, the line end before a delimiter belongs to the delimiter. A text without a
+  // final line end is then cut only if the mail has a fault of `cuts`.
   const isPart = /^\s*multipart\//i.test(findHeader(mail, 'content-type') ?? '');
   return isPart ? mail.parsingErrors.some(({ code }) => cuts.has(code)) : mail.text === text;
 }
@@ -169,7 +169,10 @@ function findMentioned(lines: string[], isOther: (address: string) => boolean): 
   return null;
 }
 
-/** Returns the part with the reason, without summaries, farewells and transcripts. */
+/**
+ * Returns the paragraph with the reason: the first with a reply code, else with an enhanced code,
+ * else with words of a known reason. Returns all text if no paragraph has a reason.
+ */
 function readWords(lines: string[], ownEmail: string | null): string {
   const text = lines.join('\n').slice(0, maxParagraphCharacters);
   const opening = ownEmail === null ? null : leading.exec(text);

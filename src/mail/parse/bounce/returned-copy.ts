@@ -79,7 +79,8 @@ export interface CopySignature {
   /** Header in the canonical form that was signed. */
   text: string;
   /**
-   * Message-ID that the signature covers, with angle brackets: unsigned fields may stand in front.
+   * Message-ID that the signature covers, with angle brackets. Anyone can add an unsigned
+   * Message-ID in front of the signed field.
    */
   messageId: string;
 }

@@ -43,7 +43,10 @@ export class SessionTranscript {
     return [...new Set([...this.#answers.keys(), ...this.#summaries.keys()])];
   }
 
-  /** Returns the words about a recipient, preferably by the remote server; '' without words. */
+  /**
+   * Returns the words about a recipient: the answers of the server to RCPT, else to the commands
+   * for all recipients, else the summary line; '' without words.
+   */
   wordsOf(email: string): string {
     const own = this.#answers.get(email);
     if (own && own.length > 1) return [...own, ...this.#repeated(email, own)].join('\n');
@@ -51,7 +54,10 @@ export class SessionTranscript {
     return this.#summaries.get(email) ?? '';
   }
 
-  /** Returns the summary line in a list if it begins with the server's code; else an empty list. */
+  /**
+   * Returns the summary line in a list if it begins with the code of the last answer; else an empty
+   * list.
+   */
   #repeated(email: string, answers: readonly string[]): string[] {
     const code = /<<<\s*(\d{3})/.exec(answers.at(-1) ?? '')?.[1] ?? '';
     const own = this.#summaries.get(email);

@@ -89,9 +89,9 @@ interface Labels {
 }
 
 /**
- * Reads the labels of a header block that starts at line `at`. With the lines below there must be
- * three fields, among them the author, and the date or subject. Lines without a label continue the
- * line above.
+ * Reads the labels of a header block that starts at line `at`. Returns null unless three lines name
+ * fields, among them the author, and the date or subject. Lines without a label continue the line
+ * above.
  */
 function readBlock(
   lines: readonly string[],
@@ -144,7 +144,8 @@ function startsQuotedMail(
 }
 
 /**
- * Returns true for three lines with labels in any language, at least one with an address or a time.
+ * Returns true for three lines that begin like a label in any language (a short text and a colon),
+ * at least one with an address or a date with time.
  */
 function startsUnknownBlock(lines: readonly string[], at: number): boolean {
   const shown = lines

@@ -113,7 +113,7 @@ function resolveIndents(lines: string[]): void {
   }
 }
 
-/** Joins the lines without empty lines at both ends. */
+/** Joins the lines, without marks (marks.ts) and without empty lines at both ends. */
 const tidy = (lines: readonly string[]) =>
   withoutMarks(lines.join('\n'))
     .replace(/^\s*\n/, '')

@@ -71,7 +71,7 @@ function isMobileLine(line: string): boolean {
   }
   return mobileElsewhere.test(words) || (mobileLine.test(words) && mobileDevice.test(words));
 }
-/** Returns the line after the last line with words in `[start, end)`. */
+/** Returns the line after the last line with words in `[start, end)`; `start` without words. */
 function trimEnd(lines: readonly string[], start: number, end: number): number {
   let last = end;
   while (last > start && isBlank(lines[last - 1])) last -= 1;

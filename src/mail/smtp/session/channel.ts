@@ -241,9 +241,9 @@ export class SmtpChannel {
   };
 
   /**
-   * Reads bytes that arrived while our bytes seem unsent a loop turn later, or refuses them. Over
-   * TLS a finished write is reported a turn late, so the reply is early only if bytes are still
-   * unsent then.
+   * Waits a turn of the event loop with bytes that arrived while our bytes seem unsent, because
+   * over TLS a finished write is reported a turn late. If our bytes are still unsent then, the
+   * reply is early and is refused.
    */
   #judgeLater(chunk: Buffer): void {
     this.#socket.pause();
