@@ -25,7 +25,10 @@ export interface TextNode {
   children: TextNode[];
 }
 
-/** A piece of the mail in reading order. Of alternatives, the plain text if it has words. */
+/**
+ * A text of the mail. Alternatives give only the plain text, or the HTML if the plain text has no
+ * words.
+ */
 export interface ReadablePiece {
   kind: 'plain' | 'html';
   /** Text of the piece. In plain text, `literalMark` precedes a `>` that the sender wrote. */

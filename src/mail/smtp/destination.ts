@@ -6,7 +6,7 @@ import { isPublicAddress } from '../../platform/net/network-address.ts';
 import type { Random } from '../../platform/runtime/random.ts';
 import type { ErrorCode, RemoteReply } from './outcome.ts';
 
-/** A conclusion without a connection; the attempt adds its trace to make an Outcome. */
+/** A result that needs no connection. The attempt adds the trace, which makes it an Outcome. */
 export interface Verdict {
   kind: 'deferred' | 'bounced' | 'failed';
   errorCode: ErrorCode;
@@ -31,7 +31,7 @@ export type HostAddresses = { addresses: Addresses; verdict: null } | { verdict:
 const maxHosts = 10;
 const maxAddressesPerHost = 6;
 
-/** Builds a verdict without a server; `text` is shown as an answer of the DNS. */
+/** Builds a verdict without a reply code; `text` is shown as an answer of the DNS. */
 export function verdict(
   kind: Verdict['kind'],
   errorCode: ErrorCode,

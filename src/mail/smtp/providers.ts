@@ -1,5 +1,5 @@
-// Provider rules: the lane of a set of MX hosts, and the limits of the lane. load-providers.ts
-// loads the rules.
+// Provider rules: the lane of a set of MX hosts (the deliveries that share limits), and the limits
+// of the lane. load-providers.ts loads the rules.
 import { type Portion, partOf, wholePortion } from '../../platform/runtime/fairness/portion.ts';
 import type { Provider } from './providers-schema.ts';
 

@@ -38,7 +38,7 @@ interface Found {
 const mostTextCharacters = 256 * 1024;
 const mostSubjectCharacters = 998;
 const mostCandidates = 2_000;
-/** Most codes of a mail. */
+/** Most codes that are returned for a mail. */
 const mostCodes = 10;
 const wordsBefore = 120;
 const wordsAfter = 60;

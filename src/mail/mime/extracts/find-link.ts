@@ -9,7 +9,7 @@ export interface FoundLink {
   text: string;
 }
 
-/** Most links of a mail. */
+/** Most links that are returned for a mail. */
 const mostLinks = 100;
 const longestText = 200;
 const address = /^https?:\/\/[^\s<>]+$/i;

@@ -206,8 +206,8 @@ class Encoding {
   }
 
   /**
-   * Appends a mark to the last token. After an encoded word the mark is a separate token, because a
-   * space is needed (RFC 2047 5).
+   * Appends a mark, such as a comma, to the last token. After an encoded word the mark is a
+   * separate token, because a space is needed (RFC 2047 5).
    */
   mark(text: string): void {
     const last = this.tokens.at(-1);

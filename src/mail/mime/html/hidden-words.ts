@@ -6,7 +6,10 @@ import { mostCharacters } from './tokens.ts';
 
 /** Longest preheader in characters. Mail programs show 140 at most. */
 const longestPreheader = 200;
-/** Fewest hidden words that count. Labels of screen readers and help desks are shorter. */
+/**
+ * Fewest hidden words for `hidesWords` to return true. Labels for screen readers and help desks are
+ * shorter.
+ */
 const leastWords = 7;
 
 const word =

@@ -3,7 +3,7 @@
 // report.
 import type { DmarcRecord, DmarcReport } from './dmarc-report.ts';
 
-/** Mail from the same address with the same result. */
+/** Messages from an IP address with the same disposition, results and From domain. */
 export type DmarcSource = Pick<
   DmarcRecord,
   'count' | 'disposition' | 'dkim' | 'spf' | 'headerFrom'

@@ -21,7 +21,7 @@ export interface SmtpMail {
   recipients: readonly string[];
   /** Header and body with CRLF line ends. Dots are stuffed when the message is sent. */
   data: readonly Buffer[];
-  /** True if the header needs SMTPUTF8 (RFC 6531). This file checks the envelope. */
+  /** True if the header needs SMTPUTF8 (RFC 6531), whether or not the envelope does. */
   smtpUtf8: boolean;
   /** True if the body has octets above 127. */
   eightBit: boolean;
