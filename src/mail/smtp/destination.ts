@@ -78,8 +78,8 @@ function shuffle<T>(items: readonly T[], random: Random): T[] {
 
 /**
  * Returns the MX records; an empty list for a name without MX records. The empty list counts as
- * authenticated, as the check of the addresses follows: in a signed zone an MX record cannot be
- * hidden.
+ * authenticated: way.ts also requires authenticated addresses, and nobody can hide an MX record in
+ * a signed zone.
  */
 async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
   try {

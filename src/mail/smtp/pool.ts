@@ -167,8 +167,9 @@ export class SmtpPool {
   }
 
   /**
-   * Counts a slot; returns false at a limit. Closes an idle session to get below the limit: the
-   * total limit at once, the limit of the destination once the server has closed the session.
+   * Counts a slot; returns false at a limit. At the total limit, first closes an idle session,
+   * which frees a slot at once. At the limit of the destination also closes an idle session, but
+   * returns false: the slot is free once the server has closed the session.
    */
   #takeSlot(destination: Destination): boolean {
     const { connections } = destination.limits;
