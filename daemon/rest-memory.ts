@@ -22,7 +22,10 @@ function collectAll(): unknown {
   return globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'async' });
 }
 
-/** Collects garbage whenever the daemon becomes idle. Returns a function that stops this. */
+/**
+ * Collects garbage when two checks in a row find the daemon idle and memory has grown by 16 MB.
+ * Does nothing without `collect`. Returns a function that stops the checks.
+ */
 export function releaseMemoryAtRest(options: RestMemoryOptions): () => void {
   const { clock, isBusy, collect = globalThis.gc && collectAll } = options;
   const { resident = () => process.memoryUsage.rss() } = options;

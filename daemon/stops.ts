@@ -29,7 +29,8 @@ export function stopsInReverse({ clock, config, log }: App): {
         .map(({ stop, isEarly }) => {
           if (!isEarly) return stop;
           const begun = Promise.resolve(graceMs).then(stop);
-          // The error is reported when the turn of this part comes.
+          // Prevents an unhandled rejection: the loop below awaits this stop later, and logs the
+          // error.
           begun.catch(() => {});
           return () => begun;
         });

@@ -161,7 +161,7 @@ function createFastify(app: App, limits: SocketLimits, connections: Connections)
     genReqId: (request) => requestIdOf(request.headers['x-request-id'], app.random),
     serverFactory: (handle) =>
       createHttpListener(limits, connections, { requestTimeoutSeconds, handle }),
-    // While it closes, fastify would answer 503 without our error body. So it still serves
+    // By default a closing fastify answers 503 without our error body. With `false` it still serves
     // requests.
     return503OnClosing: false,
     routerOptions: { maxParamLength: longestUrl },
@@ -243,7 +243,7 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('cache-control', 'no-store');
 }
 
-/** Returns the port that the system has bound. */
+/** Begins to listen. Returns the bound port. @throws UnreachableError */
 async function listen(server: FastifyInstance, host: string, port: number): Promise<number> {
   try {
     await server.listen({ host, port, backlog: acceptBacklog });

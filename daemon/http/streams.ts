@@ -26,12 +26,13 @@ const longestAnswerMs = 600_000;
 
 export interface Streams {
   /**
-   * Runs a route on the body of the request, if the share of the holder allows a further stream.
+   * Runs a route on the body of the request, if the share of `holder`, an organization, allows a
+   * further stream.
    * @throws CapacityError beyond the share of the holder; MalformedRequestError 415 for a wrong
    * media type or a compressed body, 413 for a Content-Length beyond the limit.
    */
   take<T>(holder: string, request: StreamedRequest, run: Run<T>): Promise<T>;
-  /** Returns the answer as a stream, which counts until it closes. @throws CapacityError */
+  /** Returns the answer as a stream, which holds a place until the end. @throws CapacityError */
   send(holder: string, answer: StreamedAnswer): Readable;
 }
 
@@ -71,7 +72,7 @@ export function createStreams(clock: Clock): Streams {
         pace.stop();
         place.leave();
       });
-      // Cutting an answer is deliberate: the reader notices it at the socket.
+      // Ignores the error of a cut answer: the client sees the cut at the socket.
       stream.on('error', () => {});
       return stream;
     },

@@ -21,7 +21,7 @@ export interface McpCommand {
   close(): Promise<void>;
 }
 
-/** Opens MCP with the routes that a key may use. */
+/** Creates the MCP connection of a key: the tools are the routes that the key may use. */
 export async function openMcp(app: App, key: string, isReadOnly: boolean): Promise<McpCommand> {
   const authenticator = createAuthenticator(app);
   const admission = admissionOf(app);

@@ -19,7 +19,7 @@ export interface Tool {
   route: Route;
   /** Parameter that selects the page of a list; null for a tool that returns no list. */
   pagesBy: 'cursor' | 'page' | null;
-  /** Names of the fields: in the path, the query, the headers and the body of the request. */
+  /** Names of the tool's fields by part of the request. `whole`: the field `body` is the body. */
   fields: { path: string[]; query: string[]; headers: string[]; body: string[] | 'whole' | null };
 }
 
@@ -51,8 +51,8 @@ export function allTools(): readonly Tool[] {
 }
 
 /**
- * Returns whether a key may use a tool for some resource: it has the permission, and reaches the
- * path.
+ * Returns whether the permissions and constraints of a key allow a tool for at least a single
+ * resource.
  */
 export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean {
   const { method, path, permission } = route;

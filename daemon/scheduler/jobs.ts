@@ -195,7 +195,7 @@ function lookOf(app: App, jobs: readonly TimedJob[], runs: Runs): () => Promise<
   };
 }
 
-/** Calls `look` at each full minute; the returned function ends it. */
+/** Calls `look` at each full minute, until the returned function is called. */
 function eachMinute(clock: Clock, look: () => void): () => void {
   let cancel = () => {};
   let isOver = false;

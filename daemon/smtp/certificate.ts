@@ -23,7 +23,7 @@ export class Certificate {
   readonly #app: App;
   readonly #named: CertificateFiles;
   readonly #where: string;
-  /** Paths, times, sizes and inodes of the files in use; `#broken` has them for invalid files. */
+  /** Paths, times, sizes and inodes of the files in use; `#broken`: of the last invalid files. */
   #inUse: string;
   #broken: string | null = null;
   #lookedAt: number;

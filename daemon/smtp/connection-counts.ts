@@ -1,5 +1,5 @@
-// Counts open connections: in total, per remote address and per site. Decides on limits;
-// sessions.ts has the connections.
+// Counts open connections: in total, per remote address and per site (IPv4 /24, IPv6 /48). Decides
+// on limits; sessions.ts has the connections.
 import { networkOf, siteOf } from '../../src/platform/net/network-address.ts';
 import { FairShare } from '../../src/platform/runtime/fairness/fair-share.ts';
 import { isLoopback } from './connection.ts';

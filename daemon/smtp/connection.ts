@@ -37,8 +37,8 @@ export class Connection extends SMTPConnection {
   }
 
   /**
-   * Counts idle commands, and answers 421 above the limit. Lines of a login and bytes before a TLS
-   * handshake do not count.
+   * Counts idle commands, and answers 421 above the limit. RCPT, DATA, BDAT, lines of a login and
+   * bytes before a TLS handshake do not count.
    */
   override _onCommand(command: Buffer, callback?: () => void): void {
     const isCommand = !this._upgrading && !this._nextHandler;
@@ -96,7 +96,7 @@ export class Connection extends SMTPConnection {
   }
 
   /**
-   * Refuses a command with 555 if its parameters go beyond `offered`; returns whether it did.
+   * Answers 555 and returns true for a parameter that is not in `offered`, and for BODY=BINARYMIME.
    */
   #refusesParameters(name: string, command: Buffer, offered: readonly string[]): boolean {
     const parsed = this._parseAddressCommand(name, command);
@@ -109,8 +109,8 @@ export class Connection extends SMTPConnection {
   }
 
   /**
-   * Keeps the enhanced code at the beginning of a text. The library would set its own: it has a
-   * single enhanced code for each reply code.
+   * Sends a reply, or 421 after too many refusals. Keeps an enhanced code at the beginning of
+   * `data`, where the library would set a fixed enhanced code for each reply code.
    */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     if (context === 'MAIL_FROM_OK' || code === 235) this.#idleCommands = 0;

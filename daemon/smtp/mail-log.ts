@@ -15,7 +15,7 @@ import type { Session } from './sessions.ts';
 const refusalsPerSecond = 100;
 /** Most recipients, and most message ids, in a log line; a mail may have 100 recipients. */
 const mostNamed = 10;
-/** Characters logged of an address. Ours have at most 320; a stranger's may be longer. */
+/** Most characters logged of an address. Valid addresses have at most 320. */
 const mostAddressCharacters = 320;
 
 const refusalsOf = perApp((app: App) => new LineLimit(app.clock, refusalsPerSecond));

@@ -88,7 +88,7 @@ class FaceServer extends SMTPServer {
     const { app, certificate, options } = this.#face;
     this.use(certificate?.renewed() ?? null);
     if (!options.secure) return;
-    // Destroys the library's socket, not the TCP socket: that would end the process.
+    // Destroys the library's socket: to destroy the TCP socket would end the process.
     const cancel = app.clock.after(handshakeMs, () => this._pendingSockets.get(socket)?.destroy());
     socket.once('close', cancel);
   }

@@ -67,7 +67,7 @@ export class Sessions {
     this.#counts = new ConnectionCounts(maxConnections, limits.connectionsPerAddress);
   }
 
-  /** Creates the connection of a socket; returns null if it rejects the socket. */
+  /** Admits a client and returns the connection. Beyond a limit, answers 421 and returns null. */
   begin(server: SMTPServer, socket: Socket): Connection | null {
     const { checkEveryMs } = this.#limits;
     const connection = this.#connect(server, socket, this.#limits);

@@ -108,7 +108,7 @@ export class SubmissionConnection extends Connection {
     return !this.secure && this.#desk.needsTls(this.remoteAddress);
   }
 
-  /** Offers AUTH only if it can be used. */
+  /** Offers AUTH only if the client may log in now (not in the clear where TLS is required). */
   override handler_EHLO(command: Buffer, done: Done): void {
     this.#hidesLogin = this.#isInTheClear;
     super.handler_EHLO(command, done);

@@ -44,7 +44,7 @@ function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolea
   return notAscii.test(localPart) && !envelope.smtpUtf8;
 }
 
-/** Checks MAIL. The send replaces the return path, so any path is accepted. */
+/** Refuses MAIL without a login, or if memory lacks the declared size. Accepts any return path. */
 function refuseMail(
   { memory }: Submission,
   from: SMTPServerAddress,

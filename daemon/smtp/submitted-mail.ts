@@ -140,8 +140,8 @@ interface AuthoredMail {
 
 /**
  * Replaces a From without a domain, at `localhost`, or at the name that the client gave in EHLO, by
- * the default sender. Keeps it if that name is a sending domain of the organization, or if a sender
- * has that address.
+ * the default sender. Keeps a From at the name of EHLO if that name is a sending domain of the
+ * organization, and a From that is the address of a sender.
  * @throws ForbiddenError without a default sender
  */
 async function withMachineAuthor(

@@ -38,7 +38,9 @@ function mostBytes({ app, limits }: Reception, mailboxes: number): number {
   return Math.min(maxMessageBytes, Math.floor(perCopy));
 }
 
-/** Returns the number of stored copies: a copy for each mailbox, and for each report. */
+/**
+ * Returns the number of stored copies: a copy for each mailbox, and for each address of reports.
+ */
 function countMailboxes(addressees: Iterable<Addressee>): number {
   const owners = [...addressees].map((one) =>
     one.kind === 'mailbox' ? one.mailboxId : one.address,
@@ -47,8 +49,8 @@ function countMailboxes(addressees: Iterable<Addressee>): number {
 }
 
 /**
- * Handles MAIL. Accepts every sender, also the null return path, if SMTPUTF8 and the free memory
- * allow it. Returns the refusal or null.
+ * Begins the transaction of a MAIL command. Accepts every sender, also the null return path, if
+ * SMTPUTF8 and the free memory allow it. Returns the refusal or null.
  */
 export function beginTransaction(
   { memory }: Reception,
@@ -81,7 +83,7 @@ function admitDestination(
   return null;
 }
 
-/** Handles RCPT. Returns the refusal, or null if the recipient is accepted. */
+/** Adds the recipient of a RCPT command. Returns the refusal, or null if it is accepted. */
 export async function addRecipient(
   reception: Reception,
   session: Session,

@@ -132,8 +132,8 @@ function bound(what: UdpSocket | Server, start: () => void): Promise<void> {
 }
 
 /**
- * Listens with UDP and TCP on the same port. With port 0 the system chooses a TCP port; if that is
- * taken for UDP, this fails.
+ * Listens with UDP and TCP on the same port. With port 0 the system chooses a TCP port; rejects if
+ * this port is in use for UDP.
  */
 async function listenOnBoth(
   udp: UdpSocket,

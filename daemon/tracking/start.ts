@@ -12,7 +12,7 @@ export interface TrackingPorts {
   dns: number | null;
 }
 
-/** Starts tracking hosts: their registry, their checks and their listeners. */
+/** Starts the registry of tracking hosts, their checks, the listeners and the DNS responder. */
 export async function startTracking(parts: TrackingParts, onStop: OnStop): Promise<TrackingPorts> {
   const { app } = parts;
   onStop(await watchActiveHosts(app));

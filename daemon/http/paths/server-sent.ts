@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 /** Time after which a disconnected client should reconnect. */
 const comeBackMs = 2_000;
 
-/** Sends the head of the answer. After this the caller writes to the socket; fastify does not. */
+/** Sends the head and the retry time. The caller writes the rest to the returned response. */
 export function beginServerSent(reply: FastifyReply): ServerResponse {
   reply.hijack();
   const headers = reply.getHeaders() as Record<string, string>;

@@ -8,7 +8,7 @@ import { reserveAnswer } from '../answer-memory.ts';
 import type { Workload } from '../workload.ts';
 
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-/** Allows images only in our own mail: in received mail they would report the reader. */
+/** Allows images only in our own mail: in received mail they would reveal the reader. */
 const sandboxOfOurs = `${sandbox} https:`;
 const longestToken = 300;
 
@@ -36,7 +36,7 @@ export function mountStorage(server: FastifyInstance, app: App, workload: Worklo
   type Asked = { Params: { token: string }; Querystring: { preview?: string } };
   server.get<Asked>('/storage/:token', async (request, reply) => {
     const token = request.params.token.slice(0, longestToken);
-    // A preview in the console loads no images from the network: they would report the reader.
+    // A preview in the console loads no images from the network, which would reveal the reader.
     const isPreview = request.query.preview !== undefined;
     const { contentType, filename, body, isOurs } = await workload.begin(async () => {
       await sliceTurns('GET /storage/{token}');

@@ -11,14 +11,14 @@ import type { ServerResponse } from 'node:http';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { SharedPool } from '../../../src/platform/runtime/fairness/shared-pool.ts';
 
-/** Limit of waits of all organizations. */
+/** Most waits at a time, of all organizations together. */
 const mostWaits = 100;
 const retryAfterSeconds = 5;
 
 export interface Waits {
   /**
-   * Runs `work` if the share of the holder allows a further wait. `signal` aborts when the wait
-   * must end.
+   * Runs `work` if the share of `holder`, an organization, allows a further wait. `signal` aborts
+   * when the wait must end.
    * @throws CapacityError beyond the share of the holder.
    */
   run<T>(

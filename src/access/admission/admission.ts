@@ -48,7 +48,7 @@ class OrganizationRates {
     this.#known = new KnownRows(app.clock, mostKnown, countChanges);
   }
 
-  /** Returns null for an organization without a rate limit. */
+  /** Returns the rates of an organization; null without a rate limit, and if it is deleted. */
   async find(organizationId: string): Promise<SendRates | null> {
     if (this.#known.isStale()) await this.#known.refresh();
     const known =

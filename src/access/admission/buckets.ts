@@ -45,7 +45,7 @@ export function fullBucket(id: string, rate: Rate, nowMs: number): Bucket {
   return { id, rate, level: rate.burst, atMs: nowMs };
 }
 
-/** Returns the present level, in units. */
+/** Returns the present level, in millionths of a token. */
 export function levelAt({ rate, level, atMs }: Bucket, nowMs: number): number {
   if (nowMs <= atMs) return level;
   return Math.min(rate.burst, level + (nowMs - atMs) * rate.unitsPerMs);

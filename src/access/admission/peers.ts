@@ -36,8 +36,8 @@ class StorePeers implements Peers {
   readonly #onCompany: () => Promise<void>;
   readonly #id: string;
   /**
-   * Peers by id, with the last number of heartbeats, and the time when it was first seen by each
-   * clock.
+   * Peers by id: the last number of heartbeats, and the time when this number was first seen, by
+   * the system's clock and by the steady clock.
    */
   readonly #others = new Map<string, { beats: number; sinceMs: number; sinceElapsed: number }>();
   /** Differing settings that the log has already named, by id of the daemon. */

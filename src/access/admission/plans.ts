@@ -21,7 +21,7 @@ export function limitsOf({ plans }: Config, plan: string): PlanLimits {
   return plans[plan] ?? plans.free ?? builtInPlans.free;
 }
 
-/** Returns null for a plan without a rate limit. */
+/** Returns the rates of a plan; null for a plan without a rate limit. */
 export function sendRatesOf({ ratePerSecond }: PlanLimits): SendRates | null {
   if (ratePerSecond === null) return null;
   return {
@@ -48,7 +48,7 @@ export interface CappedOrganization {
   created_at: number;
 }
 
-/** Returns all caps that apply now, the lowest first; empty for a plan without any. */
+/** Returns all caps that apply now, the lowest first; empty if no cap applies. */
 export function dailyCaps(
   { dailyEmails, trialCaps }: PlanLimits,
   organization: CappedOrganization,

@@ -27,7 +27,9 @@ class Portions {
   #seenAt = Number.NEGATIVE_INFINITY;
   /** End of the time in which a new daemon has no portion. */
   #waitsUntil = Number.NEGATIVE_INFINITY;
-  /** Numbers of daemons, and ranks of this daemon, of the last 5 s; `at` is the last sighting. */
+  /**
+   * Numbers and ranks that heartbeats of the last 5 s showed; `at`: the last heartbeat with them.
+   */
   #places: (Place & { at: number })[] = [];
 
   /** Begins to divide limits by heartbeats. Until then this process counts as the only daemon. */

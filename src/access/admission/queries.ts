@@ -46,7 +46,7 @@ function sumOf<Name extends 'emails' | 'messages'>(name: Name) {
   return sql<number>`cast(coalesce(sum(${sql.ref(name)}), 0) as bigint)`.as(name);
 }
 
-/** Returns the sends of organizations that have any on this day, in no order. */
+/** Returns the sends of organizations on a day, in no order. Has no row for a day without sends. */
 export const findUsage = own.all((db, organizationIds: readonly string[], day: number) =>
   db
     .selectFrom('daily_usage')

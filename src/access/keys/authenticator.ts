@@ -35,7 +35,7 @@ export class Authenticator {
     this.#known = knownKeys(app);
   }
 
-  /** Returns null for a malformed, unknown, revoked or expired key. All are answered with 401. */
+  /** Returns the caller of a key; null for a malformed, unknown, revoked or expired key (401). */
   async authenticate(plaintext: string): Promise<Caller | null> {
     return isKeyText(plaintext) ? this.authenticateHash(hashKey(plaintext)) : null;
   }

@@ -92,7 +92,10 @@ export function beyondMailboxes(): ForbiddenError {
   );
 }
 
-/** Refuses a mailbox to which the key is not bound. bound-keys.ts checks namespaces. */
+/**
+ * Refuses a bound key all paths outside of the key's mailboxes, except GET of `cutPaths`; null if
+ * allowed. bound-keys.ts checks the mailboxes of a namespace.
+ */
 function outsideMailboxes(
   { constraints }: Caller,
   place: Place | undefined,
@@ -105,7 +108,7 @@ function outsideMailboxes(
   return isUnderOne && isIts ? null : beyondMailboxes();
 }
 
-/** Permissions that send, with the send modes that refuse them despite any grant. */
+/** Permissions to send, with the send modes of a key that exclude them even if they are granted. */
 const refusedModes: Partial<Record<Permission, readonly SendMode[]>> = {
   'mailboxes:send': ['none'],
   // Only mail from mailboxes can wait for approval.
@@ -195,7 +198,7 @@ export function refusedAtPlace(
 }
 
 /**
- * Refuses as `refusedAtPlace` does, and a request from a `peer` outside the networks of the key.
+ * Refuses a request from a `peer` outside the address ranges of the key; else as `refusedAtPlace`.
  */
 export function refusedAtDoor(
   caller: Caller,

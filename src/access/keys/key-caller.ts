@@ -14,7 +14,7 @@ export function permissionsOf(row: queries.KeyRow): PermissionMap {
   return fromJson<PermissionMap>(row.permissions) ?? rolePermissions(row.role_name);
 }
 
-/** Returns the constraints of a stored key; null for a key without any. */
+/** Returns the constraints of a stored key; null for a key without constraints. */
 export function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
   return fromJson<KeyConstraints>(row.constraints);
 }
@@ -54,7 +54,8 @@ export async function standingFor(db: Db, keyId: string): Promise<Caller | null>
 }
 
 /**
- * Returns the caller of the key of an installation; null while it is disabled, and once it is gone.
+ * Returns the caller of an installation's active key; null while the installation is disabled, and
+ * once it is deleted.
  */
 export async function installationFor(db: Db, installationId: string): Promise<Caller | null> {
   const row = await queries.findKeyOfInstallation(db, installationId);

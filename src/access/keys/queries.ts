@@ -104,8 +104,8 @@ export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
 }
 
 /**
- * Ends a replaced key at `expiresAt`. Returns false if it was inactive or replaced: only one caller
- * wins.
+ * Marks a key as replaced, with the end `expiresAt`. Returns false if the key is inactive or
+ * already replaced: of two rotations only the first succeeds.
  */
 export async function replaceKey(
   db: Db,

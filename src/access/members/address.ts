@@ -1,6 +1,7 @@
-// The address of a person, in the form that is stored, compared and mailed. Unicode is never
-// folded: a mailbox of similar letters would get the mail of an owner. Many scripts have letters
-// that Unicode itself turns into ASCII (the Kelvin sign), so the text is judged as it was typed.
+// The address of a person, in the form that is stored, compared and mailed. Unicode letters are
+// never folded into ASCII: else mail for a person could reach a mailbox with a similar name. Many
+// scripts have letters that Unicode itself turns into ASCII (the Kelvin sign), so the text is
+// judged as it was typed.
 import { z } from 'zod';
 import { parseAddress } from '../../platform/net/address.ts';
 

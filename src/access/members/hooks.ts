@@ -37,7 +37,7 @@ declare module '../../core/app.ts' {
       invitation: InvitationToMail,
     ) => Promise<string>;
     /**
-     * Mails a link to sign in to a person after 90 days away, because an owner asks for it.
+     * Mails a sign-in link to a person after 90 days without a sign-in, on request of an owner.
      * @throws ValidationError on `email` for an address that gets no link; RateLimitedError
      */
     readonly mailReturn: (

@@ -76,7 +76,7 @@ export async function tokenOfInvitation(app: App, messageId: string): Promise<st
   return app.secrets.decrypt(row.invitation_token, sealedAs(row.id)).toString();
 }
 
-/** An open invitation, as its page shows it. */
+/** An open invitation, with the facts that the page of the link shows. */
 export interface Invitation {
   row: queries.MemberRow;
   organization: string;

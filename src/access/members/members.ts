@@ -43,7 +43,7 @@ import {
 /** Time without a sign-in after which an owner must request a sign-in link for a person. */
 const awayMs = 90 * 24 * 3_600_000;
 
-/** Presents members as in the API, in their order. */
+/** Presents members as in the API, in the order of `rows`. */
 async function presentMembers(
   app: App,
   db: Db,

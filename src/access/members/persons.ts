@@ -39,7 +39,7 @@ export interface PersonIn {
   organizationId: string;
 }
 
-/** Returns a person as the caller in an organization; null unless an active member there. */
+/** Returns the caller for a person in an organization; null without an active membership there. */
 export async function memberCaller(db: Db, place: PersonIn): Promise<Caller | null> {
   const row = await queries.findPlace(db, place);
   return row?.status === 'active' ? callerOfMember(row) : null;
@@ -107,7 +107,7 @@ export async function endAllOfPerson(app: App, trx: Db, personId: string): Promi
   for (const end of app.hooks.personEnds) await end(app, trx, personId);
 }
 
-/** Deletes a person without a member row, with sessions, links and passkeys. */
+/** Deletes a person, with sessions, links and passkeys, if the person has no member row left. */
 export async function endPersonWithoutPlace(app: App, trx: Db, personId: string): Promise<void> {
   if ((await queries.selectPlaces(trx, personId)).length > 0) return;
   await endAllOfPerson(app, trx, personId);

@@ -16,7 +16,7 @@ export interface PersonRow {
   new_start_at: number | null;
   /** Requested new address, until the person proves it; null without a request. */
   new_email: string | null;
-  /** Address before the last change, and the time of that change. */
+  /** Address before the last change of address; `moved_at` is the time of the change. */
   former_email: string | null;
   moved_at: number | null;
 }
@@ -209,12 +209,12 @@ export const hasPersons = own.first(
   (row) => row !== undefined,
 );
 
-/** Returns some active members of all organizations. */
+/** Returns up to `most` active members of all organizations, oldest first. */
 export const selectActiveMembers = own.all((db, most: number) =>
   db.selectFrom('members').selectAll().where('status', '=', 'active').orderBy('id').limit(most),
 );
 
-/** Returns some active owners of an organization; two are enough to know the last. */
+/** Returns up to `most` active owners of an organization; with two, neither is the last. */
 export const selectActiveOwners = own.all((db, organizationId: string, most: number) =>
   db
     .selectFrom('members')
@@ -230,7 +230,10 @@ export const selectActiveOwners = own.all((db, organizationId: string, most: num
 export const invitationMails =
   'select invitation_message_id from members where invitation_message_id is not null';
 
-/** Active members of a restored store, with the time of the last visit or change of any (ms). */
+/**
+ * Active members of a restored store. `at` is the same in each row: the latest visit or change of
+ * any member, active or not, in ms since 1970.
+ */
 export const activeOfRestored = {
   table: 'members',
   sql: `select email, role, organization_id as organization,

@@ -9,8 +9,8 @@ import type { MemberRow } from './queries.ts';
 import { selectActiveOwners } from './queries.ts';
 
 /**
- * Tells whether a caller may give a role: a person with `members:write`, and with all permissions
- * of the role.
+ * Tells whether a caller may give a role: a person with `members:write` and all permissions of the
+ * role. Only an owner may give the role `owner`.
  */
 export function mayGive(caller: Caller, role: string): boolean {
   if (role === 'owner' && caller.roleName !== 'owner') return false;
@@ -29,7 +29,8 @@ export function requireMayGive(caller: Caller, role: string): void {
 }
 
 /**
- * Requires an active owner besides this member. The caller holds the lock of the organization.
+ * Requires a second active owner if this member is an active owner. The caller holds the lock of
+ * the organization.
  * @throws ConflictError for the last owner, unless the operator asks.
  */
 export async function requireOtherOwner(db: Db, { by }: Caller, row: MemberRow): Promise<void> {

@@ -149,8 +149,8 @@ async function getRow(app: App, idOrName: string): Promise<queries.OrganizationR
 }
 
 /**
- * Finds the operator's own organization, by any name. @throws ResourceNotFoundError before
- * the first start
+ * Finds the operator's own organization (`is_first`), even after it was renamed. @throws
+ * ResourceNotFoundError before the first start
  */
 export async function getFirstOrganization(db: Db): Promise<queries.OrganizationRow> {
   const row = await queries.findFirstOrganization(db);

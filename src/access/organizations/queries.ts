@@ -18,13 +18,14 @@ export interface OrganizationRow {
   pause_reason: string | null;
   onboarding_status: 'approved' | 'pending' | 'rejected';
   onboarding_generation: number;
-  /** 1 if sends without a setting of their own are tracked. */
+  /** 1 if opens (`track_clicks`: clicks) of sends without a setting of their own are tracked. */
   track_opens: number;
   track_clicks: number;
   /** `strong`: only a passkey or single sign-on opens the console. */
   sign_in: 'any' | 'strong';
   /**
-   * Days after which messages, and their content, are deleted; null leaves it to the configuration.
+   * Days after which messages are deleted (`content_days`: only the content); null for the days of
+   * the configuration.
    */
   messages_days: number | null;
   content_days: number | null;
@@ -100,7 +101,10 @@ export const firstToIndex = own.first((db) =>
     .$castTo<{ id: string; metadata_indexed_to: string }>(),
 );
 
-/** Moves the progress of an index, unless the keys were changed since `from`. */
+/**
+ * Moves the progress of the index by metadata keys from `from` to `to`. Changes nothing if the
+ * progress differs from `from`, as after a change of the keys.
+ */
 export const moveIndexedTo = own.run((db, id: string, from: string, to: string | null) =>
   db
     .updateTable('organizations')

@@ -1,6 +1,6 @@
 // The owner of mail that belongs to the service itself: links to sign in, invitations, warnings to
-// persons. It is a hidden row, as every message has an organization. Nobody is its caller, so no
-// route shows its messages; no command and no list names it. The queue shows its deliveries to the
+// persons. It is a hidden row, as every message has an organization. No caller belongs to it, so no
+// route shows the messages; no command and no list names it. The queue shows its deliveries to the
 // operator, like all deliveries.
 //
 //   mail of the service        | rule

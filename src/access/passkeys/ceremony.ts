@@ -19,7 +19,7 @@ interface NewPasskey {
   personId: string;
   email: string;
   challenge: string;
-  /** Credentials that the authenticator may have already. */
+  /** Ids of the person's credentials, so that no authenticator makes a second passkey. */
   known: readonly string[];
 }
 

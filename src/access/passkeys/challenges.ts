@@ -1,5 +1,5 @@
-// Challenges of passkeys: random, and signed over browser, purpose, person and time. So an open
-// question needs no row, and a challenge is stored when it is used.
+// Challenges of passkeys: random, and signed over browser, purpose, person and time. So an unused
+// challenge needs no row: only used challenges are stored.
 import { createHash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
@@ -27,7 +27,7 @@ function digestOf({ purpose, browser, personId }: Asking): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digestCharacters);
 }
 
-/** Returns a new challenge for a question. */
+/** Returns a new challenge, bound to `asking` and to the present time. */
 export function newChallenge({ clock, random, secrets }: App, asking: Asking): string {
   const now = clock.now();
   const nonce = Buffer.from(random.bytes(nonceBytes)).toString('hex');
@@ -40,7 +40,7 @@ function timeOf(payload: string): number {
 
 /**
  * Returns `right` for a challenge of this context, `old` for such a challenge after 5 minutes, and
- * `foreign` for any further text.
+ * `foreign` for any different text.
  */
 export function checkChallenge(
   { clock, secrets }: App,

@@ -121,7 +121,7 @@ export async function verifyRegistration(
     refused_at: null,
   };
   return app.store.write(async (trx) => {
-    // Of two first passkeys at once, the second sees the first.
+    // Lets concurrent requests add passkeys in sequence: the second sees the passkey of the first.
     await lockPersons(trx, [personId]);
     if (!(await mayAddPasskey(app, trx, adding))) return refused('not-first', personId);
     const known = await queries.selectPasskeys(trx, personId);
@@ -213,7 +213,7 @@ export const endPasskeys: EndPerson = async (_app, trx, personId) => {
   await queries.deletePasskeysOf(trx, personId);
 };
 
-/** Renames a passkey of a person. Returns false without such a passkey. */
+/** Renames a passkey of a person. Returns false if the person has no passkey with the id. */
 export async function renamePasskey(
   app: App,
   of: queries.PasskeyOf,
@@ -223,7 +223,7 @@ export async function renamePasskey(
   return app.store.write((trx) => queries.updatePasskey(trx, of, change));
 }
 
-/** Removes a passkey of a person. Returns false without such a passkey. */
+/** Removes a passkey of a person. Returns false if the person has no passkey with the id. */
 export async function removePasskey(app: App, of: queries.PasskeyOf): Promise<boolean> {
   return app.store.write(async (trx) => {
     const removed = await queries.deletePasskey(trx, of);

@@ -87,7 +87,7 @@ export async function updatePasskey(
   return Number(numUpdatedRows) > 0;
 }
 
-/** Deletes a passkey of a person. Returns the deleted row; undefined without such a passkey. */
+/** Deletes a passkey of a person. Returns the deleted row; undefined if the id is unknown. */
 export function deletePasskey(
   db: Db,
   { id, person_id }: PasskeyOf,

@@ -1,4 +1,5 @@
-// Refusals of passkeys. A stranger reads them too: none says whether an address is known.
+// Refusals of passkeys. Visitors without an account read them too, so no text says whether an
+// address is known.
 
 const messages = {
   'no-site': 'Passkeys need https and the name of a host: see http.publicUrl.',
@@ -23,7 +24,7 @@ export type PasskeyReason = keyof typeof messages;
 /** A refused passkey. */
 export class PasskeyRefusal {
   readonly reason: PasskeyReason;
-  /** Known person that failed, for the audit; null for a stranger. */
+  /** Person of the refused passkey, for the audit; null if no person is known. */
   readonly personId: string | null;
 
   constructor(reason: PasskeyReason, personId: string | null = null) {

@@ -1,5 +1,5 @@
 // Shapes of a browser's answers to a question for a passkey (WebAuthn Level 3, 5.1, JSON forms).
-// Strangers send them, so each part is bounded; the library checks the contents.
+// Anybody can send them, so each part is bounded; the library checks the contents.
 import { z } from 'zod';
 
 const base64url = (longest: number) =>

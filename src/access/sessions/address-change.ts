@@ -81,7 +81,10 @@ export async function moveToNewAddress(
   return true;
 }
 
-/** Stops a change, or takes it back within 7 days. Ends all sessions and links of the person. */
+/**
+ * Stops a requested change of address, or restores the old address within 7 days if it is free.
+ * Ends all sessions and links of the person.
+ */
 export async function takeBackAddress(app: App, trx: Db, person: PersonRow): Promise<void> {
   const { id, former_email: former, moved_at } = person;
   const isLate = moved_at === null || app.clock.now() - moved_at >= takeBackMs;

@@ -17,7 +17,7 @@ const action = 'member.sign-in-failed';
 
 const ofStrangers = perApp((app: App) => new MinuteCounts<Way>(app, 'sign-ins failed'));
 
-/** Counts a failed sign-in, of a known person or of a stranger (null). */
+/** Counts a failed sign-in: in the audit of a known person, or in the log (`personId` null). */
 export async function countFailure(app: App, way: Way, personId: string | null): Promise<void> {
   app.metrics.signInFailures.inc({ way });
   if (personId === null) return ofStrangers(app).add(way);

@@ -55,14 +55,14 @@ export async function findInput(app: App, token: string): Promise<Waiting | null
   return { ...(JSON.parse(unseal(token, purpose, row.kept_input)) as KeptInput), until };
 }
 
-/** Drops the form that a session keeps. Returns false if the session keeps none any more. */
+/** Drops the form that a session keeps. Returns false if the session keeps no form. */
 export async function dropInput(app: App, token: string): Promise<boolean> {
   return app.store.write((trx) => queries.dropInput(trx, hashOfToken(token)));
 }
 
 /**
- * Returns the organization of a session that ended by time; null after signing out, which deletes
- * the row.
+ * Returns the organization of a session, even of a session that ended by time; null after signing
+ * out, which deletes the row.
  */
 export async function endedSession(app: App, token: string): Promise<string | null> {
   const row = await queries.findSession(app.store.db, hashOfToken(token));

@@ -38,7 +38,7 @@ export async function insertMailedLink(db: Db, row: MailedLinkRow): Promise<void
   await tables<LinkTables>(db).insertInto('mailed_links').values(row).execute();
 }
 
-/** Gives a link the id of its mail. */
+/** Stores the message id of the mail that has the link. */
 export const setLinkMail = own.run((db, hash: string, messageId: string) =>
   db.updateTable('mailed_links').set({ message_id: messageId }).where('hash', '=', hash),
 );

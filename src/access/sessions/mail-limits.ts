@@ -1,5 +1,5 @@
 // Limits on mails to persons. They count mails that were made, not requests, so requests for an
-// unknown address do not count. The answer to a request is the same at a limit.
+// unknown address do not count. The answer to a request does not reveal a full limit.
 //
 //   mail           | limit                                     | within
 //   ---------------+-------------------------------------------+---------
@@ -62,7 +62,7 @@ export async function countMail(
 ): Promise<number | null> {
   const counted: { key: string; times: number[] }[] = [];
   for (const { key, most, withinMs } of limits.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
-    // After the clock was set back, times in the future are ignored.
+    // After the clock was set back, ignores times further ahead than the period of the limit.
     const times = (await lockMailTimes(trx, key)).filter((at) => Math.abs(now - at) < withinMs);
     if (times.length >= most) return (times[0] ?? now) + withinMs - now;
     counted.push({ key, times: [...times, now] });

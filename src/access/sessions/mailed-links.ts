@@ -63,7 +63,7 @@ export interface LinkToMake extends Pick<MailedLink, 'personId' | 'purpose' | 'e
   sessionHash?: string | null;
 }
 
-/** Makes a link. Its token is stored, encrypted, only for a mail. */
+/** Stores a new link with the hash of the token; for a mail also the encrypted token. */
 export async function makeMailedLink(
   app: App,
   trx: Db,
@@ -154,7 +154,7 @@ async function actOn(app: App, trx: Db, row: queries.MailedLinkRow): Promise<boo
   }
 }
 
-/** Ends all links of a person, and forgets the browsers. */
+/** Deletes all links and known browsers of a person. */
 export async function endLinksOfPerson(_app: App, trx: Db, personId: string): Promise<void> {
   await queries.deleteLinksOfPerson(trx, personId);
   await queries.deleteBrowsersOfPerson(trx, personId);

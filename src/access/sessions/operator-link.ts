@@ -1,4 +1,4 @@
-// Links that the operator makes at the machine, for persons who get no mail from this service. A
+// Links that the operator makes at the machine, for persons without mail from this service. A
 // command prints the link; no answer of a route has it.
 import type { App } from '../../core/app.ts';
 import { invitationPath, linkPath } from '../../core/link-pages/person-links.ts';
@@ -21,8 +21,9 @@ interface PrintedLink {
 }
 
 /**
- * Makes a link that signs in as a person, or accepts an invitation for 24 hours. A mail warns the
- * person and the owners of a sign-in link. The audit of each affected organization has an entry.
+ * Makes a sign-in link for the person with an address; for an invited address, a link that accepts
+ * the newest invitation within 24 hours. A mail warns the person and the owners of a sign-in link.
+ * The audit of each affected organization has an entry.
  * @throws ResourceNotFoundError
  */
 export async function makeLinkFor(app: App, address: string): Promise<PrintedLink> {

@@ -17,7 +17,7 @@ export interface SigningIn {
   /** Organization to open; by default the organization of the last visit. */
   organizationId?: string | undefined;
   proof: Proof;
-  /** Time at which the provider asked the person; if left out, now. 0: unknown. */
+  /** Time of the proof, ms since 1970; 0 if the provider does not say. Default: now. */
   provenAt?: number | undefined;
   browser: string;
   network: string;
@@ -56,8 +56,8 @@ export async function beginPersonSession(app: App, given: SigningIn): Promise<st
 }
 
 /**
- * Returns the active membership in the wished organization. Else that of the last visit that these
- * proofs open, or of the last visit. Undefined without an active membership.
+ * Returns the active membership in the wished organization; else the last visited membership that
+ * `proofs` open; else the last visited membership. Undefined without an active membership.
  */
 async function placeToOpen(
   app: App,

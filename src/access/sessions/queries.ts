@@ -91,7 +91,7 @@ export const dropInputsBefore = own.run((db, keptBefore: number) =>
 
 const noSecret = { secret_id: null, secret: null, secret_at: null };
 
-/** Drops the secret that has this hash of its id. */
+/** Drops the secret of a session, if `idHash` is the hash of the secret's id. */
 export const dropSecret = own.run((db, hash: string, idHash: string) =>
   db
     .updateTable('console_sessions')

@@ -1,5 +1,5 @@
 // Texts that lie in the row of a session, sealed by its token. The store has only the hash of the
-// token, so neither the store nor the root key reads them.
+// token, so store and root key are not enough to read the texts.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { Random } from '../../platform/runtime/random.ts';
 

@@ -26,7 +26,7 @@ import * as queries from './queries.ts';
 
 const hourMs = 3600_000;
 const dayMs = 24 * hourMs;
-/** Longest time without a request, and in all. */
+/** Longest time without a request, and in all. `usual`: sessions of keys and the operator. */
 const lives = {
   usual: { idleMs: 12 * hourMs, longestMs: 7 * dayMs },
   person: { idleMs: 7 * dayMs, longestMs: 30 * dayMs },
@@ -65,7 +65,7 @@ export async function beginSession(
   return token;
 }
 
-/** Returns the row of a session that begins now; of the operator without further columns. */
+/** Returns the row of a session that begins now; by default of the operator. */
 export function newSession(
   app: App,
   token: string,

@@ -8,7 +8,7 @@ import * as queries from '../members/queries.ts';
 import { deleteSessionsOfProof } from './queries.ts';
 
 const unbound = { oidc_issuer: null, oidc_client: null, oidc_subject: null, bound_at: null };
-/** Bound on the persons of a transaction. */
+/** Most persons that a transaction unbinds. */
 const batch = 100;
 
 /** Unbinds a person. Open sessions stay. Returns false for a person without a binding. */

@@ -1,4 +1,4 @@
-// The log of failed visits to the provider. Strangers can cause them, so each kind has a line a
+// The log of failed visits to the provider. Anybody can cause them, so each kind has a line a
 // minute, with the number of failures since the last line.
 import type { App } from '../../core/app.ts';
 import { ProviderError, type ProviderFault } from './provider.ts';
@@ -12,7 +12,7 @@ interface Line {
 
 const lines = new WeakMap<App, Map<ProviderFault, Line>>();
 
-/** Logs a ProviderError, unless a line of the same fault is younger than a minute. */
+/** Counts a ProviderError, and logs it unless a line of the same fault is younger than a minute. */
 export function reportFault(app: App, error: unknown): void {
   if (!(error instanceof ProviderError)) return;
   const { fault, message: detail } = error;

@@ -40,7 +40,7 @@ export type FlowPurpose =
 export type Flow = FlowPurpose & {
   /** Path under `/console` to continue at. */
   next: string;
-  /** Address to which the provider returns. */
+  /** URL to which the provider sends the browser back. */
   callbackUrl: string;
   /** Time of the begin, ms since 1970. */
   begunAt: number;
@@ -48,7 +48,7 @@ export type Flow = FlowPurpose & {
 
 type Sealed = Flow & { secret: string };
 
-/** A return without an identity. `flow` is null if this browser began none. */
+/** A return without an identity. `flow` is null if this browser began no sign-in. */
 export interface RefusedReturn {
   flow: Flow | null;
   fault: ProviderFault | 'not-begun' | 'off';

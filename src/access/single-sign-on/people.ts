@@ -57,7 +57,7 @@ function provesAddress({ config }: Pick<App, 'config'>, identity: Identity): boo
   const { email, isEmailVerified, hostedDomain, issuer } = identity;
   if (email === null || !isEmailVerified) return false;
   const domain = domainOf(email);
-  // A Google account of anybody can have an address elsewhere; `hd` names the organization.
+  // Anybody can make a Google account with any address. Only `hd` proves the organization.
   const isOfDomain = hostedDomain === domain || (hostedDomain === null && issuer !== google);
   return isOfDomain && config.console.signIn.oidc.domains.includes(domain);
 }
@@ -69,7 +69,7 @@ const bindingOf = ({ issuer, clientId, subject }: Identity, now: number) => ({
   bound_at: now,
 });
 
-/** Binds a person, and records it where the person is active. */
+/** Binds a person, and records the binding in the audit of the person's organizations. */
 async function bind(app: App, trx: Db, personId: string, identity: Identity): Promise<void> {
   await queries.updatePerson(trx, personId, bindingOf(identity, app.clock.now()));
   const details = { issuer: identity.issuer };

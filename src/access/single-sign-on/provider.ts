@@ -53,7 +53,7 @@ export function providerOf({ config }: Pick<App, 'config'>) {
 
 export type ProviderSettings = NonNullable<ReturnType<typeof providerOf>>;
 
-/** Answers a request of the library by the client of outgoing HTTP. */
+/** Returns the `fetch` for openid-client: our client of outgoing HTTP with the bounds above. */
 function fetcherOf(app: App): CustomFetch {
   const bounds = { guard: anywhere, timeoutMs: requestMs, mostBytes, connectionsPerOrigin: 1 };
   return async (url, { method, headers, body }) => {
@@ -162,7 +162,7 @@ async function configure(app: App, settings: ProviderSettings): Promise<Configur
   const document = await documentOf(app, settings);
   const library = await import('openid-client');
   const { clientId, clientSecret } = settings;
-  // A server that lists no methods takes basic (Discovery 1.0, 3).
+  // A server that lists no methods accepts `client_secret_basic` (Discovery 1.0, 3).
   const methods = document.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const authenticate = methods.includes('client_secret_post')
     ? library.ClientSecretPost
@@ -172,7 +172,7 @@ async function configure(app: App, settings: ProviderSettings): Promise<Configur
     document,
     clientId,
     {
-      // The library reads the clock of the machine; this makes it the clock of the app.
+      // The library reads the clock of the machine; the offset makes it the app's clock.
       [library.clockSkew]: Math.round((app.clock.now() - systemClock.now()) / 1000),
       [library.clockTolerance]: clockToleranceSeconds,
     },

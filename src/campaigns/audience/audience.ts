@@ -14,10 +14,7 @@ function assertKnown(kind: string, ids: readonly string[], known: readonly strin
   if (missing !== undefined) throw new ResourceNotFoundError(kind, missing);
 }
 
-/**
- * Most conditions in the queries of all groups of an audience: each contact is compared with every
- * condition.
- */
+/** Most conditions in the queries of an audience: each contact is compared with every condition. */
 const mostConditions = 100;
 
 /** Returns the queries of groups. @throws ValidationError above the limit of conditions. */

@@ -20,7 +20,7 @@ export interface PlannedRun {
   unsubscribeGroupId: string | null;
   /** Domain of the sender; null if the organization has none. */
   domainId: string | null;
-  /** Ms since 1970; null for now. */
+  /** Planned start, ms since 1970; null for now. */
   scheduledFor: number | null;
 }
 
@@ -45,7 +45,7 @@ async function quotaOf(app: App, organization: OrganizationRow): Promise<Allowan
   };
 }
 
-/** Returns the warming windows of a domain over time, assuming that each window ends well. */
+/** Returns the warming windows of a domain over time, assuming that the plan grows each time. */
 async function warmingOf(app: App, domainId: string | null): Promise<AllowanceAt> {
   const { db } = app.store;
   const plan = domainId === null ? undefined : await findPlanOf(db, domainId);

@@ -9,8 +9,8 @@ import { type SkipReason, skipReasons } from '../../run-ledger/schema.ts';
 import { countFatesIn, type FatesQuestion } from './queries.ts';
 
 /**
- * Most contacts of a slice that are each judged. In a larger slice only contacts with a reason are
- * judged. That reads the slice once more, and costs a third of judging each contact.
+ * Most contacts of a slice of which each is judged. In a larger slice, only contacts are judged for
+ * which an index shows a reason to skip: this reads the slice once more, but costs a third.
  */
 const mostJudgedEach = 20_000;
 

@@ -51,7 +51,7 @@ function counted(allowanceAt: AllowanceAt) {
   };
 }
 
-/** Forecasts the first and the last of `count` messages that begin at `start`. */
+/** Forecasts when the first and the last of `count` messages leave, from `start` on. */
 export function forecastOf(count: number, start: number, limits: Limits): Forecast {
   const { ratePerSecond, quotaAt, warmingAt } = limits;
   const stepMs = ratePerSecond === null ? 0 : 1_000 / ratePerSecond;

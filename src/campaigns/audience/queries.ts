@@ -58,9 +58,7 @@ function waysInto(
   ];
 }
 
-/**
- * Returns a select of all ids in the range that the audience includes, each once; null for none.
- */
+/** Returns a select of the ids in the range that the audience includes, each once; or null. */
 function includedIds(
   db: Db,
   organizationId: string,
@@ -92,8 +90,8 @@ function isIncluded(
 
 /**
  * Counts the contacts of an audience in a range by fate; null stands for a message. Judges each
- * contact of up to `mostJudgedEach`. Above, it judges only contacts that an index shows to have a
- * reason.
+ * contact of up to `mostJudgedEach`. Of more contacts, it judges only contacts for which an index
+ * shows a reason to skip.
  */
 export async function countFatesIn(
   db: Db,

@@ -12,10 +12,10 @@ import type { AudienceSnapshot } from './schema.ts';
 
 /** Most contacts that a read compares with the queries of contact groups. */
 const mostExamined = 5_000;
-/** Factor for `mostExamined` after an overdue read; `growth` is the factor after a read in time. */
+/** Factor for the size of the next read after an overdue read; `growth`: after a read in time. */
 const nextShare = 0.1;
 const growth = 1.5;
-/** Number of slow audiences with a read size in memory. */
+/** Most entries of `sizesOf`. */
 const mostKept = 1_000;
 
 /** Contacts that a read of an audience may examine, by run, for runs with overdue reads. */
@@ -45,7 +45,7 @@ async function readInTime<T>(
 
 interface Asked {
   runId: string;
-  /** Null for the first contacts. */
+  /** Id after which to read; null to read from the first contact. */
   after: string | null;
   until: string;
   limit: number;
@@ -54,14 +54,14 @@ interface Asked {
 /** Candidates by id. */
 interface Candidates {
   ids: string[];
-  /** All candidates up to this id are in `ids`. `until` at the end of the audience. */
+  /** Last id of the read range (`until` at the end): `ids` has all candidates up to this id. */
   reached: string;
 }
 
 /**
  * Reads contacts that the audience includes, by id, outside of the event loop. judge.ts may still
- * leave them out. A read may find no contact before the end: continue after `reached`. @throws
- * OverdueError; CapacityError as `Store.aside` does. Both are temporary.
+ * leave them out. A read may find no contact although the audience has more: continue after
+ * `reached`. @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
  */
 export async function readCandidates(
   app: App,

@@ -1,10 +1,7 @@
 // Finds the contact values that a content reads. A message stores only these values.
 import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
 
-/**
- * Paths of at most two names, such as `firstName` and `location.city`; null for all values of the
- * contact.
- */
+/** Paths of at most two names, such as `firstName` and `location.city`; null for all values. */
 export type ContactPaths = readonly string[] | null;
 
 const ends: Readonly<Record<string, string>> = { '{{': '}}', '{%': '%}' };
@@ -33,7 +30,8 @@ function* tagsIn(text: string): Generator<string> {
 }
 
 /**
- * Finds the paths. Content that uses `contact` as a whole, or computes a name, reads all values.
+ * Returns the contact values that a content reads: null (all values) for content that uses
+ * `contact` as a whole, or computes a name.
  */
 export function contactPathsIn(compiled: CompiledTemplate): ContactPaths {
   const { subject, preheader, html, text, partials, textPartials } = compiled;

@@ -110,7 +110,7 @@ export async function prepareDispatch(
   return prepared;
 }
 
-/** Tells whether an error regularly ends the preparation after `count` messages. */
+/** Tells whether an error ends the preparation after `count` messages without a failure. */
 function endsAt(error: unknown, count: number): boolean {
   return error instanceof TurnOver || (count > 0 && error instanceof CapacityError);
 }
@@ -214,7 +214,7 @@ export async function dispatch(
   });
 }
 
-/** Gives every message the stored content of the run. */
+/** Returns a content cache that gives every message the stored content of the run. */
 function contentOfRun(trx: Db, contentId: string): RecentContents {
   return {
     keep: async () => {

@@ -173,9 +173,9 @@ async function previewOf(
 }
 
 /**
- * Sends the campaign to a few addresses, each with the values of the contact, if any. The mails are
- * ordinary messages: they count against quotas and pass every check of a send. @throws as
- * `draftRunContent`
+ * Sends the campaign to a few addresses, with the values of the contact that has the address, or
+ * without values if no contact has it. The mails are ordinary messages: they count against quotas
+ * and pass every check of a send. @throws as `draftRunContent`
  */
 export async function testCampaignMail(
   app: App,

@@ -148,7 +148,7 @@ export async function storeMailing(
   };
 }
 
-/** Releases the content of a deleted run. The last message of the run deletes the content. */
+/** Releases the content of a deleted run: deletes the content unless messages still use it. */
 export async function releaseRunContent(trx: Db, { contentId }: RunMailing): Promise<void> {
   await deleteUnusedContent(trx, contentId);
 }

@@ -1,5 +1,5 @@
 // Campaigns, the resource: content and audience of mail to many contacts. Runs send them (runs.ts).
-// A run takes snapshots when it starts, so later changes reach only later runs.
+// A run is frozen when it is made (freeze.ts), so later changes reach only later runs.
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';

@@ -26,8 +26,8 @@ async function domainOfSender(
 }
 
 /**
- * Estimates a run of a campaign that would start now, or at a time. @throws ResourceNotFoundError;
- * CapacityError.
+ * Estimates a run of a campaign that would start at `scheduledFor`, or now. @throws
+ * ResourceNotFoundError; CapacityError.
  */
 export async function estimateCampaign(
   app: App,
@@ -50,9 +50,7 @@ export async function estimateCampaign(
   return { ...estimate, mail, warnings: [...(open ? [anotherRun(open)] : []), ...refusal] };
 }
 
-/**
- * Estimates a run of an unsaved campaign. @throws ResourceNotFoundError; CapacityError.
- */
+/** Estimates a run of an unsaved campaign. @throws ResourceNotFoundError, CapacityError. */
 export async function estimateAudience(
   app: App,
   { organizationId }: Caller,

@@ -80,7 +80,7 @@ const participles: Readonly<Record<RunStatus, string>> = {
   cancelled: 'cancelled',
 };
 
-/** Returns the moves of a run; `hasQueued`: mail of the run is queued. */
+/** Returns the statuses to which `author` may move a run; `hasQueued`: the run has queued mail. */
 function movesOf(run: RunState, author: Author, hasQueued: boolean): RunStatus[] {
   if (run.status === 'completed' && !hasQueued) return [];
   const moves = Object.entries(runMoves[run.status]) as [RunStatus, readonly Author[]][];

@@ -13,7 +13,7 @@ export interface CampaignRow {
   channel: 'email';
   transactional: number;
   conversation_id: string | null;
-  /** JSON columns. The large parts of audience and content are in `body`. */
+  /** JSON, as the next three columns. `body` has the large parts of `audience` and `email`. */
   sender: string | null;
   audience: string;
   email: string;

@@ -18,7 +18,7 @@ interface Words {
   command: string;
 }
 
-/** `{run}`, `{until}`, `{domain}` and further names in braces are replaced by facts of the run. */
+/** Words for each reason to wait. Facts of the run replace `{run}`, `{until}` and similar names. */
 const waits: Readonly<Record<RunWaitReason, Words>> = {
   rate: {
     because: 'It sends at the rate of the plan. It continues {until}.',

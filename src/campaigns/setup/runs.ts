@@ -214,8 +214,7 @@ export async function getRun(app: App, caller: Caller, place: RunPlace): Promise
 }
 
 /**
- * Lists a page of the runs of a campaign, newest first. @throws ResourceNotFoundError;
- * ValidationError.
+ * Lists a page of a campaign's runs, newest first. @throws ResourceNotFoundError, ValidationError
  */
 export async function listRuns(
   app: App,
@@ -275,7 +274,7 @@ function assertRetriable({ id, status, failedCount, stats }: RunSummary): void {
   }
 }
 
-/** Locks a run, and calls `decide` on it. @throws ResourceNotFoundError; errors of `decide`. */
+/** Locks a run and returns it after `decide`. @throws ResourceNotFoundError; errors of `decide`. */
 async function decideOn(
   app: App,
   caller: Caller,

@@ -51,7 +51,7 @@ export interface Hold {
   hold_reason: RunHoldReason;
   hold_domain_id: string | null;
   hold_detail: string | null;
-  /** Set for a hold for health. */
+  /** JSON of ExcludedCounts; set only for a hold for health. */
   excluded_counts?: string;
 }
 
@@ -79,10 +79,7 @@ interface ExcludedCounts {
 
 const nothingExcluded: ExcludedCounts = { attempted: 0, hardBounced: 0, complaints: 0, at: 0 };
 
-/**
- * The hold of a run; or, for a run that may continue, the sender and a caller with the rights of
- * the run.
- */
+/** The hold of a run; else the sender, and a caller with the rights of the run. */
 export type MayGo = { hold: Hold } | { hold: null; sender: ResolvedSender; caller: Caller };
 
 function held(

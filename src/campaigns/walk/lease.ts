@@ -21,7 +21,7 @@ import {
 /** Life of a lease: a crash delays the leased run by at most this time. */
 export const leaseMs = 30_000;
 
-/** Returns the worker with the time by which it judges whether leases have ended. */
+/** Returns the worker, and the time to compare leases with (earlier than now by `leaseDelayMs`). */
 export function momentOf(app: App, worker: string): Moment {
   return { worker, now: app.clock.now() - leaseDelayMs(app, leaseMs) };
 }

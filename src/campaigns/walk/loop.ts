@@ -43,14 +43,14 @@ import { snapshotsOf } from './walked-run.ts';
 const mostRead = 100;
 /** Most organizations with a turn under way. Each has a single turn. */
 const mostTurns = 4;
-/** Waits and leases are shorter than this. A later time means that the clock was set back. */
+/** Bound on waits and leases. A time further ahead means that the clock was set back. */
 const longestWaitMs = 60_000;
 
 const trouble = 'campaign runs cannot be walked now: trying again';
 
 export interface CampaignLoop {
   start(): Promise<void>;
-  /** Resolves when no run can continue before the due time. */
+  /** Resolves when no run can continue before the next due time. */
   idle(): Promise<void>;
   /** Ends the turn after the current contact, and leaves the runs to other daemons. */
   stop(): Promise<void>;
@@ -99,7 +99,7 @@ export function campaignLoop(app: App): CampaignLoop {
     }
   };
 
-  /** Resolves at the end of the turn, or once the time is over. */
+  /** Begins a turn. Resolves at the end of the turn, or once the time of a turn is over. */
   const beginTurn = async (run: DueRun) => {
     const turn = new Turn(app.clock);
     if (isStopping) turn.stop();
@@ -227,7 +227,7 @@ async function inspectHeld(app: App, worker: string, leased: Leased): Promise<vo
   });
 }
 
-/** Cancels some of the mail of a cancelled run that has not left. */
+/** Cancels up to `cancelledAtOnce` unsent deliveries of a cancelled run. */
 async function cancelSome(app: App, worker: string, { id }: Leased): Promise<void> {
   await app.store.write(async (trx) => {
     const run = await lockRun(trx, id);

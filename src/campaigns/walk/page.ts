@@ -12,8 +12,8 @@ import { holdOrWait, storePage } from './store-page.ts';
 import { snapshotsOf } from './walked-run.ts';
 
 /**
- * Judges and stores the next page of contacts of a run that this worker has leased, up to the
- * contact at which the turn ends.
+ * Judges and stores the next page of contacts of a leased run, up to the contact at which the turn
+ * ends. If a hold or a limit applies, the run is held or waits.
  */
 export async function walkPage(
   app: App,

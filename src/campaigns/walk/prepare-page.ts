@@ -38,7 +38,10 @@ export interface Page {
   question: Question;
   /** Candidates by id. */
   ids: readonly string[];
-  /** All candidates up to this contact are in `ids`; null without such a contact. */
+  /**
+   * Last contact that the page covers: `ids` has all candidates up to this contact. Null for an
+   * empty audience, and for a first page that covers no contact.
+   */
   reached: string | null;
   prepared: ReadonlyMap<string, PreparedFor>;
   room: Room;
@@ -105,7 +108,7 @@ export async function preparePage(
   };
 }
 
-/** Ends a page before the first contact for which no message was prepared. */
+/** Ends a page before `contactId`, which has no prepared message; undefined keeps the page. */
 function cutAt(
   read: Pick<Page, 'ids' | 'reached'>,
   { last_contact_id }: RunState,
@@ -127,9 +130,7 @@ export async function findOmitted(db: Db, run: RunState): Promise<string[]> {
   return run.only_new === 1 ? findOtherRuns(db, run) : [];
 }
 
-/**
- * Reads which candidates match the queries of the audience. Shortens a page that takes too long.
- */
+/** Reads which candidates match the queries of the audience. Cuts a page that takes too long. */
 async function matched(
   app: App,
   question: Question,

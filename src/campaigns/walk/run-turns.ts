@@ -63,9 +63,7 @@ export class Turn implements PreparationEnds {
   }
 }
 
-/**
- * Chooses and records the turns of a daemon. Each organization has at most a single turn at a time.
- */
+/** Chooses and records the turns of a daemon. An organization has a single turn at a time. */
 export class RunTurns {
   readonly #organizations = new FairShare(1);
   /** Order of the due runs of each organization. */

@@ -104,7 +104,7 @@ async function inScheduled(
   });
 }
 
-/** Applies the checks of scheduled mail to a run: the key with present rights, and the sender. */
+/** Returns the refusal of a run by the checks of scheduled mail: key, present rights, sender. */
 async function findRefusal(
   app: App,
   trx: Db,

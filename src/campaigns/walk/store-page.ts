@@ -66,7 +66,7 @@ async function lockStill(trx: Db, worker: string, read: RunState): Promise<RunSt
   return isSame ? run : null;
 }
 
-/** Holds a run if there is a reason, or else stores the wait. Without a wait it is due at once. */
+/** Holds a run if there is a reason, else stores the wait. A null `wait` makes it due at once. */
 export async function holdOrWait(
   app: App,
   worker: string,
@@ -112,7 +112,7 @@ async function lockQuestion(trx: Db, { run, question }: Page): Promise<Page['que
   return { ...question, omitRunIds: await findOmitted(trx, run) };
 }
 
-/** Stores a page, or nothing of it. Returns the number of tokens that the messages took. */
+/** Stores a page. Returns the number of used tokens: 0 if the run has changed or is now held. */
 export async function storePage(app: App, trx: Db, worker: string, page: Page): Promise<number> {
   const { organization_id: organizationId } = page.run;
   const question = await lockQuestion(trx, page);

@@ -1,7 +1,7 @@
 // Limits the confirmation mails to an address. The limits of a group (limits.ts) start again with
 // each group, with a contact that is deleted and created again, and with each organization. Without
-// a limit by address, a caller could flood a stranger outside of the quota. Each daemon counts only
-// the mails that it sends, and forgets them when it ends.
+// a limit by address, a caller could flood a person by such changes. Each daemon counts only the
+// mails that it sends, and forgets them when it ends.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
@@ -15,7 +15,7 @@ const mostKept = 100_000;
 /** Times of mails, by folded address. */
 const mailTimes = perApp((_app: App) => recentlyUsed<number[]>(mostKept));
 
-/** Reserves a mail to an address, in form of `foldAddress`; false beyond `mostADay`. */
+/** Counts a mail to an address (as from `foldAddress`). Returns false beyond `mostADay`. */
 export function takeMail(app: App, address: string, now: number): boolean {
   const times = mailTimes(app);
   // If the clock was set back, mails more than a day ahead are ignored.

@@ -181,7 +181,7 @@ export function added(
   const member = row.status === 'removed' ? { ...row, status: 'pending' as const } : row;
   if (isBlocked) return { row: { ...member, due_at: null }, result: 'blocked' };
   if (row.mails >= mostMails) return { row: member, result: 'limit' };
-  // Absolute, so that a clock that was set back delays the next mail no longer than usual.
+  // `Math.abs`: a clock that was set back then delays the next mail no longer than usual.
   const isRecent = row.mailed_at !== null && Math.abs(now - row.mailed_at) < mailEveryMs;
   if (isRecent) return { row: member, result: 'recent' };
   const due = { due_at: now, key_id: keyId, wait_reason: null, texts: toJson(texts) };

@@ -20,7 +20,7 @@ export async function confirmMember(app: App, trx: Db, row: ConfirmationRow): Pr
   });
 }
 
-/** Locks the pending member that has this address and returns the row, or null. */
+/** Locks the contact with this first address. Returns the row of a pending member, or null. */
 async function lockPending(
   trx: Db,
   { organizationId, groupId, address }: Pick<Leaver, 'organizationId' | 'groupId' | 'address'>,
@@ -33,8 +33,8 @@ async function lockPending(
 }
 
 /**
- * Resubscribes. Returning to a double opt-in group confirms the membership: the person asked for
- * the group's mail.
+ * Takes an unsubscription back. If this lifts the block of a double opt-in group, it also confirms
+ * a pending member: the person asked for the group's mail.
  */
 export async function comeBack(app: App, trx: Db, leaving: Leaving): Promise<void> {
   // Contacts are locked before blocks, in this order everywhere.

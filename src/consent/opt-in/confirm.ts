@@ -1,4 +1,4 @@
-// Handles the answer of a person to the mail that asked for confirmation.
+// Reads and uses the link in the mail that asks a person for confirmation.
 //
 //   link                                      | GET shows              | POST
 //   ------------------------------------------+------------------------+------------------------------------

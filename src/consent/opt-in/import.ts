@@ -14,7 +14,7 @@ import { mailsPerSecond } from './limits.ts';
 import { findConfirmations, insertConfirmations, updateConfirmation } from './queries.ts';
 
 /**
- * Returns a function that asks the contacts of an import, called in each transaction.
+ * Returns a function that the import calls in each transaction, to ask the imported contacts.
  * @throws ForbiddenError for a test key and for a key that may not send at once; else as
  * `checkAskingAny`
  */

@@ -54,8 +54,8 @@ export function createConfirmationLoop(app: App): DueLoop {
 }
 
 /**
- * Mails confirmations of an organization, and returns the end of the wait, or null. After an error
- * this organization waits, so that other organizations continue.
+ * Mails due confirmations as `mailDue` does. After an error, puts the mails of this organization
+ * off for an hour, so that further organizations continue.
  */
 async function mailOrWait(app: App, organizationId: string, now: number): Promise<number | null> {
   try {
@@ -71,8 +71,8 @@ async function mailOrWait(app: App, organizationId: string, now: number): Promis
 }
 
 /**
- * Mails the first due confirmations of an organization. Leaves half of the rate limit to requests,
- * as a campaign run does.
+ * Mails the first due confirmations of an organization. Returns the time until which the rest
+ * waits, ms since 1970, or null. Leaves half of the rate limit to requests, as a campaign run does.
  */
 async function mailDue(app: App, organizationId: string, now: number): Promise<number | null> {
   const drawer = { organizationId, keyId: null };

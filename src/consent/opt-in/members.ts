@@ -44,8 +44,8 @@ function present(row: ConfirmationRow): Member {
 }
 
 /**
- * Returns the addresses of locked contacts, in the order of `ids`. `places` is the list of the
- * request, for the error.
+ * Returns the addresses of locked contacts, in the order of `ids`. `places` has the ids in the
+ * order of the request, for the position in the error.
  * @throws ResourceNotFoundError for an unknown contact; ValidationError for a contact without an
  * address.
  */

@@ -2,7 +2,7 @@
 import { type PageLook, type PageWords, wordedPage } from '../../core/link-pages/recipient-page.ts';
 import type { LinkState } from './confirm.ts';
 
-/** State that the page shows. `done`: the present request confirmed. */
+/** State that the page shows. `done`: this request has confirmed the contact. */
 export type PageState = LinkState | { is: 'done' };
 
 export interface ConfirmPageNames {

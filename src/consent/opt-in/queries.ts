@@ -24,14 +24,14 @@ export class ConfirmationRow {
   mailed_at!: number | null;
   /** Expiry of the link in the last mail. */
   expires_at!: number | null;
-  /** Time of the next mail; null for none. */
+  /** Time of the next mail; null if no mail is due. */
   due_at!: number | null;
   /** Time of the last confirmation, even if a removal ended it. */
   confirmed_at!: number | null;
   created_at!: number;
   /** Key that asked for the due mail; null for the operator, and for a person on a page. */
   key_id!: string | null;
-  /** Reason why the due mail waits. */
+  /** Reason why the due mail waits; null if it does not wait. */
   wait_reason!: ConfirmationWait | null;
   /**
    * Texts of the next mail as JSON, from the time of the request; null without a mail, and in rows
@@ -49,7 +49,7 @@ const own = ownTables<ConfirmationTables>();
 /** Makes mails due now that are dated after `latest`, because a clock ran ahead. */
 export const bringConfirmationsToPresent = own.toPresent('group_confirmations', 'due_at');
 
-/** Returns the contacts, among these, with a row in the group that is not confirmed. */
+/** Returns the contacts in `contactIds` with a row in the group that is not confirmed. */
 export const pendingAmong = own.all(
   (db, groupId: string, contactIds: readonly string[]) =>
     db

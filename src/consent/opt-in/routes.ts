@@ -55,7 +55,7 @@ export const memberRoutes = {
   }),
 };
 
-/** Lists of a single contact, for the page of a contact. */
+/** Operation on the groups of a contact, for the contact's page in the console. */
 export const listDesk = {
   leave: internalRoute({
     name: 'unsubscribe-groups/leave',
