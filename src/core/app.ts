@@ -42,7 +42,10 @@ export interface App {
   readonly metrics: Metrics;
   readonly hooks: Hooks;
   readonly connect: Connector | undefined;
-  /** Returns the server to ask at an address of a zone's name servers; null to skip the address. */
+  /**
+   * Returns the DNS server to query for an address of a name server; null skips the address.
+   * Undefined by default: public addresses are queried, the rest is skipped.
+   */
   readonly nameServerAt: NameServerAt | undefined;
   /** Ports on which this process listens, as the system bound them. */
   readonly boundPorts: Set<number>;
@@ -117,7 +120,10 @@ async function openExisting(config: Config, clock: Clock, options: OpenOptions) 
   }
 }
 
-/** Returns the handling of an earlier schema. Only a daemon and copies of a store are migrated. */
+/**
+ * Returns the handling of an earlier schema. Without `mustExist` (a daemon, a copy of a store) it
+ * is migrated; otherwise it is refused, or read with `readsEarlier`.
+ */
 function treatmentOf({ mustExist = false, readsEarlier = false }: AppOverrides) {
   if (!mustExist) return 'migrate';
   return readsEarlier ? 'read' : 'refuse';

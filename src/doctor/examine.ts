@@ -37,9 +37,9 @@ export const checks: readonly Check[] = [
 const longestMs = 30_000;
 
 interface Examination {
-  /** Names of the checks to run; all checks if missing. */
+  /** Names of the checks to run. If missing: all checks, but checks of mail only with `mail`. */
   only?: readonly string[];
-  /** Whether to check mail to remote servers too. */
+  /** Whether to check mail to remote servers too. Has no effect with `only`. */
   mail?: boolean;
   machine?: Machine;
 }

@@ -42,7 +42,7 @@ export interface Machine {
 export interface Surroundings {
   app: App;
   machine: Machine;
-  /** Obstacle on the way to the Internet; null without an obstacle. */
+  /** Reason for skipping checks that need the Internet; null if the DNS servers answer. */
   offline: string | null;
 }
 

@@ -132,9 +132,9 @@ const mostAtOnce = 8;
 const mostDomains = 2_000;
 
 interface LookedUp {
-  /** Domains with records to look up. */
+  /** Number of domains with records to look up. */
   asked: number;
-  /** Domains for which DNS answered in time. */
+  /** Number of domains for which DNS answered in time. */
   count: number;
   /** Verified domains whose records are gone. */
   gone: { domain: string; organizationId: string; records: string[] }[];

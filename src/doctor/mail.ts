@@ -31,13 +31,13 @@ const spamhaus = 'zen.spamhaus.org';
 /** Answers of Spamhaus for the PBL: ranges whose owner says that they send no mail. */
 const policyListed = ['127.0.0.10', '127.0.0.11'];
 
-/** Returns the public addresses of our own host name. */
+/** Returns up to four public addresses of our own host name. */
 async function ownAddresses({ dns, config }: App): Promise<string[]> {
   const { ipv4, ipv6 } = await dns.addresses(config.delivery.hostname);
   return [...ipv4, ...ipv6].filter(isPublicAddress).slice(0, mostAddresses);
 }
 
-/** Returns the first address. @throws Error without an address */
+/** Returns the first address. @throws Error if the look-up found no address */
 function firstOf(found: HostAddresses): string {
   if (found.verdict) throw new Error(found.verdict.reply.text);
   return found.addresses[0];

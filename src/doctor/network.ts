@@ -124,7 +124,10 @@ async function checkPublicUrl({ app, offline }: Surroundings): Promise<Found> {
   return fail(`${publicUrl} sends keys and mail unencrypted`, remedy, command);
 }
 
-/** Connects to the public URL. An unreachable proxy and a name without an address are findings. */
+/**
+ * Checks that the public URL accepts a connection. Warns if the URL cannot be reached, or if the
+ * host has no address. Skips the check while the Internet cannot be reached.
+ */
 async function connectTo(app: App, url: URL, offline: string | null): Promise<Found> {
   if (offline !== null) return skipped('the Internet cannot be asked: see resolver');
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;

@@ -10,7 +10,7 @@ import { type Check, ok, skipped, warn } from './finding.ts';
 
 const mostPersons = 1_000;
 
-/** Tells whether a person comes in without a passkey: by the provider, or by a mailed link. */
+/** Tells whether a person can sign in without a passkey: by the provider, or by a mailed link. */
 async function hasOtherWay(app: App, personId: string): Promise<boolean> {
   const { db } = app.store;
   const { link, oidc } = app.config.console.signIn;
@@ -26,7 +26,7 @@ async function hasOtherWay(app: App, personId: string): Promise<boolean> {
   return organizations.some(({ sign_in }) => sign_in !== 'strong');
 }
 
-/** Returns a warning about passkeys of a different host; null without such passkeys. */
+/** Returns a warning about passkeys of a different host; null if none, or if passkeys are off. */
 export async function leftBehindDoubt(app: App): Promise<string | null> {
   const { db } = app.store;
   if (!app.config.console.signIn.passkeys) return null;

@@ -11,8 +11,8 @@ const mostMembers = 1_000;
 const mostNamed = 5;
 
 /**
- * Returns a warning if sign-in links and invitations cannot be mailed. Null if they can, or if the
- * configuration mails none.
+ * Returns a warning if sign-in links and invitations cannot be mailed. Null if they can, if the
+ * configuration mails none, or if there are no persons and `console.signIn.from` is not set.
  */
 export async function personMailDoubt(app: App): Promise<string | null> {
   const { config, store } = app;

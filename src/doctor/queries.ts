@@ -58,7 +58,7 @@ export async function unsafeSettings(db: Db): Promise<string[]> {
 export interface DatabaseSize {
   tableBytes: number;
   indexBytes: number;
-  /** The table with most dead rows. */
+  /** The table with the most dead rows; null if the database has no tables. */
   worst: { name: string; dead: number; live: number } | null;
   /** Age of the oldest open transaction in this database, in seconds. */
   oldestSeconds: number;

@@ -156,7 +156,7 @@ export const installationRoutes = {
 // Uninstalls an extension: the credentials end for good, the endpoint and all queued deliveries are
 // deleted, and open proposals expire. The list of installed versions stays.
 
-/** Deletes an installation. @throws ResourceNotFoundError. */
+/** Deletes an installation and the endpoint, and ends the key. @throws ResourceNotFoundError. */
 export async function uninstall(app: App, caller: Caller, id: string): Promise<Deleted> {
   const { organizationId } = caller;
   const { endpoint_id } = await installations.get(app.store.db, organizationId, id);

@@ -148,7 +148,7 @@ export function requireOffered({ version, withdrawn_at: at }: VersionRow): void 
   throw new ConflictError(versionNoun.name, `Version ${version} is withdrawn: choose another one`);
 }
 
-/** Refuses a URL that the runtime ignores, or a missing URL. @throws ValidationError */
+/** Refuses a URL for `hosted`, and a missing URL for events (`hears`). @throws ValidationError */
 function checkRuntime({ runtime, version }: VersionRow, url: string | null, hears: boolean): void {
   if (runtime === 'hosted' && url !== null) {
     const text = `must be left out: version ${version} reads its events from the stream (hosted)`;

@@ -10,7 +10,10 @@ import type { InstallationRow } from './installation-queries.ts';
 import type { Installation, Scope } from './installation-schema.ts';
 import { findByIds, findVersionRows } from './queries.ts';
 
-/** Returns the scope of an installation; both parts are empty for all mailboxes. */
+/**
+ * Returns the scope of an installation; for all mailboxes, `mailboxIds` is empty and `namespaceId`
+ * is null.
+ */
 export function scopeOf(row: Pick<InstallationRow, 'mailbox_ids' | 'namespace_id'>): Scope {
   return { mailboxIds: fromJson<string[]>(row.mailbox_ids) ?? [], namespaceId: row.namespace_id };
 }
@@ -22,7 +25,8 @@ export async function presentInstallations(
 ): Promise<Installation[]> {
   if (rows.length === 0) return [];
   const unique = (ids: (string | null)[]) => [...new Set(ids.flatMap((id) => id ?? []))];
-  // Uses the name of the key: the maker may rename the extension, but no installation.
+  // The display name is the name of the key, which the key got at the installation: a later rename
+  // of the extension must not rename installations.
   const keyNames = await findKeyNames(db, unique(rows.map((row) => row.key_id)));
   const endpointIds = unique(rows.map((row) => row.endpoint_id));
   const extensions = await findByIds(db, unique(rows.map((row) => row.extension_id)));

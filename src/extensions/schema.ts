@@ -85,8 +85,9 @@ export const extensionOutput = z
 export const extensionPage = cursorPageOf(extensionOutput);
 
 /**
- * Tells whether an extension may get a permission: none that widens an installation, or that
- * reaches beyond mail.
+ * Tells whether an extension may get a permission. Excludes keys, extensions, members, changes of
+ * the organization, and the configuration of mailboxes: an extension could widen an installation by
+ * them, or reach beyond mail.
  */
 function isGrantable(permission: Permission): boolean {
   const [resource, action] = permission.split(':');

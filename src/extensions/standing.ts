@@ -24,7 +24,7 @@ import type { Installation, Installed } from './installation-schema.ts';
 import { rightsOf, versionOf } from './installations.ts';
 import { presentInstallation, scopeOf, withoutUrl } from './present-installation.ts';
 
-/** Marks an active installation as failing. Enabling it makes the endpoint active again. */
+/** Marks an active installation as failing. `enableInstallation` makes it active again. */
 export const markFailing: Hooks['endpointDisabled'] = async (
   { clock },
   trx,

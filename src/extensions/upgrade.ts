@@ -46,7 +46,7 @@ import { presentInstallation, scopeOf } from './present-installation.ts';
 import { lockExtensions, type VersionRow } from './queries.ts';
 import { findVersion } from './versions.ts';
 
-/** An upgrade that has passed all checks. */
+/** An upgrade that has passed all checks except the acceptance of grants. */
 interface Plan {
   row: queries.InstallationRow;
   from: VersionRow;

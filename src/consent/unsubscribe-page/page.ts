@@ -28,8 +28,9 @@ export interface ListedGroup {
 export type Change = { name: string; isOn: boolean } | 'gone';
 
 export interface LeavePageNames {
-  /** Name of the group, and the description for recipients. */
+  /** Name of the message's own group; `this mail` if the group was deleted. */
   group: string;
+  /** Description of the group for recipients. */
   description: string | null;
   sender: string;
   address: string;
@@ -80,8 +81,8 @@ function wordsOf({ group: left, all }: Standing, names: LeavePageNames): Words {
   const { group, sender, address } = names;
   const leaveAll = { action: 'leave-all', words: `Unsubscribe from all mail from ${sender}` };
   if (all) {
-    // An address that is blocked for a bounce or complaint can still unsubscribe: this lasts even
-    // if that block is lifted.
+    // An address that is blocked for a bounce or complaint can still unsubscribe: the unsubscribe
+    // stays in force if that block is lifted.
     const isOwn = all.reason === 'unsubscribe';
     const heading = isOwn ? 'You are unsubscribed' : 'Unsubscribe';
     const returnAll = { action: 'return-all', words: `Get mail from ${sender} again` };

@@ -53,7 +53,8 @@ export const leavingPage = linkPage({
       return { notice: null };
     }
     const group = await unsubscribeGroups.find(app.store.db, leaver.organizationId, groupId);
-    // A listed group must exist. The message's own group may be deleted: the token proves it.
+    // A listed group must still exist. The message's own group may be deleted: the token proves
+    // that the group existed.
     if (!group) return { notice: 'gone' };
     await carryOut(app, { ...leaver, groupId, scope }, leaves);
     return { notice: { name: group.name, isOn: !leaves } };

@@ -68,7 +68,10 @@ function laidOver<Values extends object>(present: Values, given: Given<Values>):
   return { ...present, ...Object.fromEntries(entries) };
 }
 
-/** Returns the address with the given fields; null if no field has a value. */
+/**
+ * Returns the present address with the given fields in place of the present fields; null if no
+ * field has a value, or if `given` is null.
+ */
 function addressOf(
   present: PostalAddress | null,
   given: Given<PostalAddress> | null | undefined,

@@ -115,7 +115,7 @@ function colourOf(value: string | undefined): Colour | null {
   return Math.max(red, green, blue) > 255 ? null : [red, green, blue];
 }
 
-/** Returns the background colour; null without a readable colour, or with an image beside it. */
+/** Returns the background colour; null if it is missing, or not a plain colour (an image). */
 function backOf(declarations: Declarations | undefined): Colour | null {
   const colour = declarations?.get('background-color') ?? declarations?.get('background');
   return colourOf(colour);
@@ -140,13 +140,16 @@ function hexOf(colour: Colour): string {
   return `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Returns the text colour as `#rrggbb`; null if the contrast on white is too low. */
+/** Returns the text colour as `#rrggbb`; null if missing, unreadable, or too pale on white. */
 function textOf(declarations: Declarations | undefined): string | null {
   const colour = colourOf(declarations?.get('color'));
   return colour && contrast(colour, white) >= contrastOfText ? hexOf(colour) : null;
 }
 
-/** Returns the colours of buttons, or else of links; null if the contrast on white is too low. */
+/**
+ * Returns the colours of buttons. Links give the background if buttons have none. Null without a
+ * readable background, or if the contrast on white is too low.
+ */
 function buttonOf(all: ReadonlyMap<string, Declarations>): CssLook['button'] {
   const back = backOf(all.get('button')) ?? colourOf(all.get('link')?.get('color'));
   if (!back || contrast(back, white) < contrastOfButtons) return null;

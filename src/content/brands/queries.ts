@@ -14,9 +14,9 @@ export interface BrandRow {
   logo_dark_url: string | null;
   icon_url: string | null;
   company_name: string | null;
-  /** JSON object. */
+  /** PostalAddress (schema.ts) as JSON; null without an address. */
   address: string | null;
-  /** JSON array of label and URL. */
+  /** JSON array of objects with `label` and `url`. */
   social_links: string;
   digest: string;
   created_at: number;

@@ -27,7 +27,7 @@ import {
   type UpdateFamily,
 } from './schema.ts';
 
-/** Limit of members, so that a page of families stays small. */
+/** Most members of a family, so that a page of families stays small. */
 const mostMembers = 100;
 
 function toMember(row: TemplateRow): Family['members'][number] {
@@ -160,8 +160,9 @@ function changeMember(
 }
 
 /**
- * Adds a template to a family. Does nothing for a member. @throws ResourceNotFoundError;
- * ConflictError if the template is in a different family, or the family is full.
+ * Adds a template to a family. Changes nothing if the template is in the family already.
+ * @throws ResourceNotFoundError; ConflictError if the template is in a different family, or the
+ * family is full.
  */
 export function addMember(
   app: App,
@@ -183,8 +184,8 @@ export function addMember(
 }
 
 /**
- * Removes a template from a family; changes nothing without membership. @throws
- * ResourceNotFoundError.
+ * Removes a template from a family. Changes nothing if the template is not in the family.
+ * @throws ResourceNotFoundError.
  */
 export function removeMember(
   app: App,

@@ -11,7 +11,7 @@ const mostHeaderLines = 1_000;
 /** Most compressed bytes of a history in a bundle. */
 const mostBundleBytes = 32 * 1024 * 1024;
 
-/** Returns the history of main as a bundle. @throws MalformedRequestError (413) beyond the limit */
+/** Returns the history of main as a bundle. @throws MalformedRequestError (413) above 32 MB */
 export async function writeBundle(db: Db, repositoryId: string, head: Head): Promise<Buffer> {
   const range = { after: 0, to: head.commits };
   if ((await measure(db, repositoryId, range)).bytes > mostBundleBytes) {

@@ -15,7 +15,7 @@ import {
 } from './objects.ts';
 import { findPlaces } from './queries.ts';
 
-/** An object with the compressed body. */
+/** A git object: `content` is the compressed body, `size` the length before compression. */
 export interface PackedObject {
   oid: string;
   type: ObjectType;
@@ -28,7 +28,7 @@ export interface NewCommit {
   parents: readonly string[];
   author: Pick<Signature, 'name' | 'email'>;
   message: string;
-  /** Ms since 1970. */
+  /** Time of the commit, ms since 1970. */
   at: number;
 }
 

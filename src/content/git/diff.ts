@@ -22,7 +22,7 @@ const longestInAll = 1_000_000;
 /** Most lines of the differing part of a file: the diff of a longer part is left empty. */
 const mostLines = 10_000;
 
-/** Lines of `a` from `startA` to `endA` that became lines of `b` from `startB` to `endB`. */
+/** Lines of `a` that became lines of `b`. Lines count from 0; `endA` and `endB` are excluded. */
 interface Change {
   startA: number;
   endA: number;
@@ -97,8 +97,8 @@ function changesOf(a: string[], b: string[]): Change[] {
 }
 
 /**
- * Returns the changes between two lists of lines. Compares the lists without their common beginning
- * and end, so that each change keeps the context.
+ * Returns the changes between two lists of lines. Does not compare the common beginning and end of
+ * the lists. The numbers of lines refer to the whole lists, where the context lines are.
  */
 function changesBetween(a: readonly string[], b: readonly string[]): Change[] {
   let start = 0;

@@ -316,8 +316,8 @@ class IncomingReader {
 }
 
 /**
- * Returns the commits that form an unbroken line on the head, each with all earlier commits as
- * ancestors; always with the last commit.
+ * Returns the commits that form an unbroken line on the head: each has all earlier commits as
+ * ancestors. Adds the last commit in any case.
  */
 function closingOf(commits: readonly (Commit & { oid: string })[], head: string): Set<string> {
   const closing = new Set<string>();

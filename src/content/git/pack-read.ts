@@ -70,7 +70,7 @@ class PackReader {
     return this.#pack[this.#at++] ?? 0;
   }
 
-  /** Adds to the uncompressed bytes of the pack. @throws ValidationError above a limit */
+  /** Counts `size` uncompressed bytes of an object. @throws ValidationError above a limit */
   take(place: string, size: number): void {
     if (size > packLimits.objectBytes) {
       throw broken(place, `is larger than ${packLimits.objectBytes / 1024} KB`);

@@ -21,7 +21,7 @@ export function bandLines(band: 1 | 2, data: Buffer): Buffer {
   return Buffer.concat(lines);
 }
 
-/** A section of lines, and the offset after its flush line. */
+/** Lines of a section. `end` is the offset after the flush line, or the end of the body. */
 interface Section {
   lines: string[];
   end: number;
@@ -30,7 +30,8 @@ interface Section {
 }
 
 /**
- * Reads lines up to a flush. @throws MalformedRequestError for a broken line, or more than `most`
+ * Reads lines up to a flush line. @throws MalformedRequestError for a broken line, or more than
+ * `most` lines
  */
 export function readLines(body: Buffer, from: number, most: number): Section {
   const lines: string[] = [];

@@ -125,8 +125,8 @@ export async function countAfter(db: Db, repositoryId: string, after: number, to
 }
 
 /**
- * Returns up to `limit` objects of main after a position and an id, up to a second position, in
- * this order.
+ * Returns up to `limit` objects of main in the order of position and id: objects that follow
+ * `after` in this order, up to the position `to`.
  */
 export async function selectAfter(
   db: Db,

@@ -167,7 +167,7 @@ export function deleteRepository(trx: Db, repositoryId: string): Promise<void> {
   return deleteRows(trx, repositoryId);
 }
 
-/** Returns the head of main; undefined without the repository. */
+/** Returns the head of main; undefined if the repository does not exist. */
 export function findHead(db: Db, repositoryId: string): Promise<Head | undefined> {
   return findRef(db, repositoryId, mainRef);
 }

@@ -61,8 +61,9 @@ function odd(line: string): MalformedRequestError {
 }
 
 /**
- * Yields the answer to a fetch: ACK with a commit in common, or NAK. If the client is done, the
- * pack with the commits that the client lacks follows.
+ * Yields the answer to a fetch: nothing without wants, an error for a want that main lacks, ACK
+ * with a commit in common, or NAK. If the client is done, the pack with the commits that the client
+ * lacks follows.
  */
 export async function* answerFetch(
   db: Db,
@@ -105,7 +106,8 @@ function readHaves(body: Buffer, from: number): { haves: string[]; isDone: boole
 }
 
 /**
- * Returns the newest commit in common that has all earlier commits as ancestors; else null and 0.
+ * Returns the newest commit in common that has all earlier commits as ancestors. Without such a
+ * commit, `oid` is null and `position` is 0.
  */
 async function commonWith(
   db: Db,

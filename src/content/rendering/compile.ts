@@ -27,7 +27,7 @@ function refuse(why: Refusal): Error {
 const poolOf = perApp((app: App) => app.keep('compile', makePool));
 
 /**
- * `limitMs` is for tests: within the limits of files, no template surely takes a second on every
+ * `limitMs` is for tests: no template within the limits of files takes over a second on every
  * machine.
  */
 function makePool(clock: Clock, limitMs = deadlineMs) {

@@ -28,9 +28,9 @@ export interface TemplateWarning {
   /** Short name of the rule, such as `image-without-alt`. */
   code: string;
   message: string;
-  /** The file, if the warning is about a file. */
+  /** Path of the file; null if the warning is not about a file. */
   path: string | null;
-  /** Line in the file, from 1. */
+  /** Line in the file, from 1; null if the warning is not about a line. */
   line: number | null;
 }
 
@@ -64,7 +64,7 @@ export interface BrandValues {
 export interface FillValues {
   /** Data of the send: each field is a top-level variable of the template. */
   data: Readonly<Record<string, unknown>>;
-  /** The contact, if the message has a single recipient. */
+  /** Values of the contact; null for several recipients, and for a recipient without a contact. */
   contact: Readonly<Record<string, unknown>> | null;
   brand: BrandValues | null;
   sender: { email: string; name: string | null };

@@ -108,7 +108,10 @@ function partsOf(schema: unknown): number {
   return parts;
 }
 
-/** Throws for parts that ajv would accept: references to elsewhere, and patterns that RE2 lacks. */
+/**
+ * Refuses parts that ajv would accept: references out of the document, `$data`, `$async`, too many
+ * patterns, and patterns that RE2 lacks. @throws TemplateProblem
+ */
 function checkParts(
   schema: unknown,
   source: { text: string; path: string; patterns: number },

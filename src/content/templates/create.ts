@@ -96,7 +96,7 @@ function* copySlugs(slug: string): Generator<string> {
 
 /**
  * Copies the saved files of a template to a new draft.
- * @throws ResourceNotFoundError; ConflictError if a different template has the slug.
+ * @throws ResourceNotFoundError; ConflictError if the given slug, or each slug of a copy, is taken.
  */
 export async function duplicateTemplate(
   app: App,

@@ -135,7 +135,10 @@ export const findVersion = own.first((db, id: string) =>
   db.selectFrom('template_versions').select(versionColumns).where('id', '=', id),
 );
 
-/** Returns a page of the versions of a template, newest first, and the number of all. */
+/**
+ * Returns a page of the versions of a template, newest first, and their total. With a range of
+ * times, only versions created in that range count.
+ */
 export async function selectVersions(
   db: Db,
   templateId: string,

@@ -34,7 +34,7 @@ interface Preview extends KeyedTemplate {
 }
 
 /**
- * Renders the published version, or the draft.
+ * Renders the published version; with `draft: true` the workspace with staged files.
  * @throws ResourceNotFoundError for an unknown template, brand, contact or unsubscribe group;
  * ConflictError for a template without a version; ForbiddenError for a contact that the caller may
  * not read; ValidationError for data that the template does not accept.

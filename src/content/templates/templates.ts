@@ -89,7 +89,7 @@ export async function updateTemplate(
     });
 }
 
-/** Takes a template out of use. The files and versions stay. @throws ResourceNotFoundError. */
+/** Archives a template: sends refuse it. Files and versions stay. @throws ResourceNotFoundError. */
 export function archiveTemplate(app: App, caller: Caller, id: string): Promise<Template> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {

@@ -22,7 +22,9 @@ export async function searchInTime<T extends object>(
   throw ValidationError.of(field, 'matches too slowly: use a more specific filter');
 }
 
-/** Returns the parameter that errors about a range of times name; null without a range. */
+/**
+ * Returns the name for errors about a range: `after` if given, else `before`; null without a range.
+ */
 export function boundNamed(times: TimeRange): 'after' | 'before' | null {
   const { from, to } = boundsOf(times);
   if (from !== undefined) return 'after';

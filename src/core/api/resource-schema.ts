@@ -3,7 +3,10 @@
 import { z } from 'zod';
 import { type IdKind, idPattern } from '../../platform/runtime/ids.ts';
 
-/** Kinds of ids that a schema accepts. The command line completes typed endings of ids by them. */
+/**
+ * Kinds of ids that a schema accepts. The command line uses them to complete an id of which only
+ * the ending is typed.
+ */
 export const idKinds = z.registry<{ kinds: readonly IdKind[] }>();
 
 /** Schema of an id of this kind; `problem` is the error text for anything else. */

@@ -185,8 +185,8 @@ export interface RouteParts<
   /** Media types of a streamed answer: `run` then returns a StreamedAnswer. */
   streams?: readonly string[];
   /**
-   * Whether a request draws on the send rate limit (specification 8.1). A batch draws for the first
-   * entry here, and for the rest when it runs.
+   * Use of the send rate limit (specification 8.1). True: each request draws on it. `batch`: the
+   * first entry of a batch draws on it here, and the rest when the batch runs.
    */
   drawsOnSendRate?: boolean | 'batch';
   /**

@@ -39,7 +39,7 @@ export function withoutTags(tags: readonly string[]): TagsAfter {
   return (had) => had.filter((tag) => !removed.has(foldCase(tag)));
 }
 
-/** Returns the tags to remove from an index and the tags to add. */
+/** Returns the tags to remove from an index (`lost`), and the tags to add (`found`). */
 export function tagMoves(had: readonly string[], has: readonly string[]) {
   return { lost: withoutTags(has)(had), found: withoutTags(had)(has) };
 }

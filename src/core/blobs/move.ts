@@ -119,9 +119,9 @@ async function readUnmoved(app: App, row: BlobObjectRow): Promise<Buffer | null>
  * Copies an object, then records the new place, then removes the old copy. Parallel moves are safe:
  * the object keeps the key, so all copies are the same. A copy without a row costs only space.
  *
- * A move in the opposite direction may remove the copy that this move made, because both copies
- * have the same name. Before this move checks the copy, this move makes it again. After the check,
- * the row names the old place, and the opposite move makes the copy again.
+ * A parallel move in the opposite direction uses the same names, so it may remove the copy that
+ * this move made. This move therefore makes a missing copy again before it removes the old copy. At
+ * the end, if the row names the old place again, this move makes the old copy again.
  */
 async function moveObject(app: App, row: BlobObjectRow, to: ObjectDriver): Promise<boolean> {
   const { store } = app;

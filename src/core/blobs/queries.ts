@@ -168,7 +168,7 @@ export const findNewlyUnused = own.all((db, after: string, limit: number) =>
     .orderBy('key'),
 );
 
-/** Sets the time since which an object is unused. */
+/** Dates an object as unused since `now`, if no blob refers to it and it has no date yet. */
 export const dateUnused = own.run((db, key: string, now: number) =>
   db
     .updateTable('blob_objects')
@@ -188,7 +188,7 @@ export const findLongUnused = own.all((db, before: number, limit: number) =>
     .limit(limit),
 );
 
-/** Marks an object for removal if no blob refers to the object, unused since before `before`. */
+/** Marks an object for removal if it is unused since before `before` and no blob refers to it. */
 export const beginRemoval = own.change((db, key: string, before: number) =>
   db
     .updateTable('blob_objects')
@@ -198,7 +198,7 @@ export const beginRemoval = own.change((db, key: string, before: number) =>
     .where(isUnused),
 );
 
-/** Removes the date of an object that a blob refers to. */
+/** Clears `unused_at` if it is before `before`; for an object that a blob refers to again. */
 export const clearUnused = own.run((db, key: string, before: number) =>
   db
     .updateTable('blob_objects')

@@ -14,8 +14,8 @@ import { type ClockStateRow, findClockState } from './queries.ts';
 const trustedAfterMs = 3_600_000;
 
 /**
- * Returns the stored state of the clock if wall and steady time have agreed for an hour, else null.
- * Empty for the clock of PostgreSQL.
+ * Returns the stored state of the clock; null unless wall and steady time have agreed for an hour.
+ * For the clock of PostgreSQL, which is always trusted, returns an empty object.
  */
 async function trustedState(app: App): Promise<Partial<ClockStateRow> | null> {
   const { clock, store } = app;

@@ -64,7 +64,7 @@ export function valueAt(tree: unknown, path: string): unknown {
   return value;
 }
 
-/** Sets a value. Leaves a section that is not a map for validation to report. */
+/** Sets the value at a dotted path. Leaves a section that is not a map for validation to report. */
 export function setAt(tree: Tree, path: string, value: unknown): void {
   const [name = '', ...rest] = path.split('.');
   if (rest.length === 0) {

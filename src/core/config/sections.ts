@@ -157,9 +157,9 @@ const route = z
          */
         host: host.nullable().default(null),
         ...relayAccess,
-        /** Key types of DKIM. Default: as in `delivery.relay` without a host, else all. */
+        /** Key types of DKIM. Default: all; for a route without `host`, as in `delivery.relay`. */
         dkim: dkimKeys.optional(),
-        /** SPF mechanism. Default: as in `delivery.relay` without a host, else unknown. */
+        /** SPF mechanism. Default: unknown; for a route without `host`, as in `delivery.relay`. */
         spf: spfMechanisms.optional(),
       }),
     ],

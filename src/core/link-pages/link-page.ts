@@ -95,8 +95,8 @@ function answerOf({ status, look, html }: DrawnPage, method: string): LinkAnswer
 }
 
 /**
- * Reads a form; null for anything else. Both encodings of browsers are allowed (RFC 8058 3.2). Some
- * mail programs add a line end to the body, which is dropped.
+ * Reads a form; null for a body that is not a form. Both encodings of browsers are allowed (RFC
+ * 8058 3.2). Some mail programs add a line end to the body, which is dropped.
  */
 async function formOf({ headers, body }: LinkRequest): Promise<FormData | null> {
   const type = headers['content-type'] ?? urlEncoded;

@@ -13,7 +13,7 @@ interface Logo {
 
 /** Look of the pages of a brand. */
 export interface PageLook {
-  /** CSS after the service's CSS; empty for none. */
+  /** CSS that follows the CSS of the service; empty without a style of the brand. */
   style: string;
   logo: Logo | null;
   /** Company and address lines in the footer. */

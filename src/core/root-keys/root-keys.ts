@@ -92,7 +92,8 @@ export async function settleRootKeys(user: KeyUser, first?: string): Promise<voi
 }
 
 /**
- * Encrypts a text of an earlier key with the key in force; returns any newer text unchanged.
+ * Encrypts a text of an earlier key again, with the key in force. Returns a text of the key in
+ * force unchanged.
  */
 export type Renew = (text: string, context: string) => string;
 

@@ -171,7 +171,7 @@ export class Secrets {
     );
   }
 
-  /** Returns the id of the key that decrypts a text of `encrypt`; null without such a key. */
+  /** Returns the id of the key that decrypts a text of `encrypt`; null if no key does. */
   keyOf(text: string, context: string): string | null {
     return this.#open(text, context)?.key.id ?? null;
   }

@@ -62,7 +62,7 @@ export function readPayload(text: string): string | undefined {
   return decodeBase32(text.slice(encodedMark.length))?.toString('utf8');
 }
 
-/** Time of a token: exact, or a range within which it was made. */
+/** Time of a token, ms since 1970: exact, or a range within which the token was made. */
 export interface TokenTime {
   from: number;
   until: number;

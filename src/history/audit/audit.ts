@@ -113,8 +113,8 @@ export async function amendAudit(trx: Db, id: string, details: Details): Promise
 }
 
 /**
- * Adds one to the count of an entry with these details that is younger than `withinMs`. Returns
- * false without such an entry.
+ * Increments `count` of an entry with these details that is younger than `withinMs`. Searches the
+ * newest ten entries of the action and resource. Returns false if no entry has these details.
  */
 export async function countAgain(
   app: App,

@@ -14,7 +14,7 @@ export class AuditRow {
   member_email!: string | null;
   action!: string;
   resource_id!: string | null;
-  /** Details as JSON. */
+  /** Details as JSON; null without details. */
   details!: string | null;
   created_at!: number;
 }

@@ -48,8 +48,8 @@ async function* entriesAt(
 }
 
 /**
- * Creates the pauses of a reader of past events: a pause after `rowsBeforeRest` rows, each longer
- * while no event matches.
+ * Returns a function that pauses a reader of past events each time it has read `rowsBeforeRest`
+ * rows. The pauses double while no event matches.
  */
 function createRests(clock: Clock, restFactor: number, signal: AbortSignal) {
   let rows = 0;
@@ -65,8 +65,8 @@ function createRests(clock: Clock, restFactor: number, signal: AbortSignal) {
 }
 
 /**
- * Follows the events of an organization, each once, until `signal` aborts; commits wake it.
- * Resolves once it has begun: no later event is missed from then on.
+ * Yields each event of an organization once, until `signal` aborts. Reads after each commit.
+ * Resolves once the start is known: no event is missed from then on.
  */
 export async function followLog(
   app: App,

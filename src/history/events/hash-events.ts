@@ -4,8 +4,8 @@ import { type Hash, leafHash, leafText } from './leaf.ts';
 import { countWithin, selectLogSizes, selectResourceRows, selectStepRows } from './log-queries.ts';
 
 /**
- * Returns the hashes of stored events; deleted events have none. Reads data of about `bytesAtOnce`
- * at a time.
+ * Returns the hashes of events by id, without deleted events. Reads data of about `bytesAtOnce` at
+ * a time.
  */
 export async function hashEvents(
   db: Db,

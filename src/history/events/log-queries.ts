@@ -133,7 +133,10 @@ export function fitsFilter(
   );
 }
 
-/** Returns a page of a table, in the order of ids. */
+/**
+ * Returns up to `limit` events of a table that match `filter`, in the order of ids. Reads at most
+ * 5,000 rows.
+ */
 export async function selectLog(
   db: Db,
   table: LogTable,
@@ -177,19 +180,16 @@ function within(
     .$if(before !== undefined, (q) => q.where('id', '<', before ?? '')) as HeadQuery;
 }
 
-/**
- * Creates the statement that reads rows of a table of the log by their ids. The parameter is the
- * table, and `logOf` gives the type of the rows.
- */
+/** Returns a query of the rows of a table (`events` or `resource_events`) with given ids. */
 const rowsOfLog = (table: LogTable) =>
   ownTables<unknown>().all((db, organizationId: string, ids: readonly string[]) =>
     logOf(db, table, organizationId)
       .where('id', ...isOneOf(db, ids))
       .$castTo<LogRow>(),
   );
-/** Returns these steps of messages, in no order. */
+/** Returns the steps of messages with these ids, in no order. */
 export const selectStepRows = rowsOfLog('events');
-/** Returns these events of other resources, in no order. */
+/** Returns the events of resources with these ids, in no order. */
 export const selectResourceRows = rowsOfLog('resource_events');
 
 /** Returns the sizes of these events of `resource_events`, in no order. */

@@ -141,7 +141,8 @@ class SourceCompiler {
   }
 
   /**
-   * Returns the preheader as Liquid, from `template.yaml` or from `preview`; null without either.
+   * Returns the preheader as Liquid, from `template.yaml` or from `preview` (`<mj-preview>`); null
+   * if neither has a preheader. @throws TemplateProblem if both have a preheader
    */
   #preheader(preview: string | null): string | null {
     const { preheader } = this.#settings;
@@ -245,7 +246,7 @@ class SourceCompiler {
 
 /**
  * Makes a document of a piece of HTML. In a mere piece, parsers would move comments at the
- * beginning out of the body, and these comments are Liquid.
+ * beginning out of the body, and such a comment may stand for Liquid.
  */
 function asDocument(html: ShieldedText): ShieldedText {
   if (/<(?:!doctype|html|head|body)[\s>]/i.test(html.text)) return html;

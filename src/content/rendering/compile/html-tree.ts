@@ -13,7 +13,7 @@ type FaultAt = (offset: number, message: string) => TemplateProblem;
 /** Number of elements, the doctype, and the offsets at which text can be inserted. */
 export interface HtmlTree {
   elements: number;
-  /** Offset after the first of these tags: `head`, `html`, the doctype; 0 without them. */
+  /** Offset after the start tag of `head`, else of `html`, else after the doctype, else 0. */
   headAt: number;
   /** Offset of the content of `body`. */
   bodyAt: number;
@@ -86,7 +86,10 @@ class TreeCheck {
     if (at !== undefined) this.#places.push({ at, name, block: this.#open.at(-1) ?? null });
   }
 
-  /** Records both ends of a text, because the parser joins a moved text to a second text. */
+  /**
+   * Records both ends of a text. The parser may move a text and join it to a text elsewhere, so
+   * that both ends come from different places.
+   */
   #text({ value, sourceCodeLocation: location }: DefaultTreeAdapterTypes.TextNode): void {
     if (!location || value.trim() === '') return;
     if (/^\S/.test(value)) this.#note(location.startOffset, 'text');

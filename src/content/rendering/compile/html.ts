@@ -200,7 +200,7 @@ class HtmlReader {
     }
   }
 
-  /** Marks the line of the text that is written next. */
+  /** Records the file and the line of the text that is written next. */
   #mark(offset: number): void {
     const { path } = this.#source;
     this.#marks.push({ at: this.#written.length, path, line: this.#line(offset) });
@@ -317,7 +317,8 @@ class HtmlReader {
   }
 
   /**
-   * Replaces all attributes from the first to the last with Liquid in the name by a single word.
+   * Replaces `run` by a single word. `run` is the part of the tag from the first attribute with
+   * Liquid in the name to the last such attribute, with all attributes between them.
    */
   #hideAttributes(run: string, start: number, tagName: string): string {
     const { shields } = this.#state;
@@ -333,8 +334,8 @@ class HtmlReader {
   }
 
   /**
-   * Replaces a `style` with Liquid or malformed CSS by a single declaration: css-inline would drop
-   * or move parts of the value.
+   * Returns the attribute `style`. Replaces a value with Liquid or malformed CSS by a single
+   * declaration, because css-inline would drop or move parts of the value.
    */
   #shieldStyle(value: string, start: number): string {
     const { shields } = this.#state;

@@ -17,7 +17,7 @@ export interface LintFacts {
   senderDomain: string;
   /** True if the send names an unsubscribe group. */
   hasGroup: boolean;
-  /** The unsubscribe link of the message. */
+  /** The unsubscribe link of the message; null or undefined without an unsubscribe group. */
   unsubscribeUrl?: string | null;
 }
 

@@ -13,7 +13,7 @@ export interface MjmlTag {
   tag: string;
   attributes: Map<string, string>;
   children: MjmlNode[];
-  /** Content that is not MJML, such as HTML or CSS. */
+  /** HTML, CSS or text in a tag such as `mj-text`; null for a tag that is empty or holds MJML. */
   content: SourceText | null;
   path: string;
   line: number;

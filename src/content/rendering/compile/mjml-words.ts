@@ -19,7 +19,7 @@ interface TagWords {
   attributes: readonly string[];
   /** Tags that may be children of the tag. */
   children: readonly string[];
-  /** Kind of the content, for content that is not MJML. */
+  /** Kind of the content; null if the tag holds only tags of MJML, or nothing. */
   content: 'html' | 'css' | 'text' | null;
 }
 

@@ -169,7 +169,7 @@ class MjmlWriter {
   }
 }
 
-/** Takes the Liquid outside of `mj-body` and `mj-head` out of the document. */
+/** Removes the Liquid outside of `mj-body` and `mj-head`, and returns it as `outside`. */
 function takeOutside(root: MjmlTag): { document: MjmlTag; outside: string } {
   const document = root.children.find((child): child is MjmlTag => child.tag === 'mjml') ?? root;
   const pieces = [...root.children, ...document.children].filter((child) => child.tag === null);

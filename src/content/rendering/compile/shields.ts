@@ -15,7 +15,7 @@ export interface Hidden {
   path: string;
   line: number;
   role: Role | null;
-  /** Name of the partial that a `render` tag places; null for any different text. */
+  /** Name of the partial in a `render` tag; null if the piece is not a `render` tag. */
   partial: string | null;
 }
 
@@ -51,7 +51,7 @@ export class Shields {
   /** Matches each word. The first group is the number of the word. */
   readonly words: RegExp;
 
-  /** Chooses a prefix for words that none of these texts contains. */
+  /** Chooses a prefix that none of these texts contains. Each word begins with the prefix. */
   constructor(texts: readonly string[]) {
     let prefix = 'lq';
     while (texts.some((text) => text.toLowerCase().includes(prefix))) prefix += 'z';

@@ -40,8 +40,8 @@ const checks: Readonly<Record<string, Check>> = {
 };
 
 /**
- * Returns the text for a fault of YAML. Replaces two texts of the parser: they name functions of
- * the parser, or no setting.
+ * Returns the message for an error of YAML. Replaces two messages of the parser: MULTIPLE_DOCS
+ * names a function of the parser, and DUPLICATE_KEY speaks of map keys.
  */
 function wordsOf({ code, message }: { code: string; message: string }): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins: remove its --- and all below';

@@ -19,8 +19,8 @@ export function makeText(shields: Shields, html: string): string {
 }
 
 /**
- * Removes the lines that blocks would leave behind. A tag alone on a line moves to the beginning of
- * the next line, so that each pass of a loop prints only the lines of the content.
+ * Removes the empty lines that block tags would leave. A tag alone on a line moves to the beginning
+ * of the next line, so that each pass of a loop prints only the lines of the content.
  */
 function closeUp(shields: Shields, text: string): string {
   let written = '';

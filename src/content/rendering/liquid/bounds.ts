@@ -87,7 +87,7 @@ export function workedMs(): number {
 export class StepBudget {
   #left: number = liquidBounds.steps;
   readonly #mostWorkedMs: number;
-  /** Time of the next check of `workedMs`, which costs more than reading this clock. */
+  /** Value of `now` from which `workedMs` is checked again, because `workedMs` is slow to read. */
   #lookAt = 0;
 
   /** `mostWorkedMs`: value of `workedMs` at which the time ends. */

@@ -31,7 +31,8 @@ export interface HtmlPlace {
 }
 
 /**
- * The beginning of an address in a text, as offsets; `before` holds the characters before the text.
+ * Part of an address in a text, as offsets, while the scheme is not settled. `before` holds the
+ * characters of the address that precede the text.
  */
 export interface AddressRange {
   start: number;

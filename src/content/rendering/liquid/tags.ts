@@ -23,7 +23,7 @@ import type { ContentWriter, StaticPiece } from './writer.ts';
 type Tokens = ConstructorParameters<typeof Tag>[1];
 export type OutputToken = ConstructorParameters<typeof Output>[0];
 
-/** Result of a part that has already written. liquidjs would print a different result. */
+/** Result of a part that has written the text itself: liquidjs prints any result but undefined. */
 const done = undefined as unknown as IterableIterator<unknown>;
 
 /** Casts the emitter: templates are filled only into a ContentWriter. */

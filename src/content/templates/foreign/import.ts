@@ -17,7 +17,7 @@ export interface ImportedTemplate {
   name: string;
   slug: string;
   result: 'created' | 'exists' | 'refused';
-  /** Reason of a refusal. */
+  /** Reason of a refusal; null if the template was not refused. */
   reason: string | null;
   /** Parts that Liquid cannot express, by field. */
   untranslated: (Untranslated & { field: string })[];
@@ -46,7 +46,10 @@ export function slugOf(name: string): string {
   return slug === '' ? 'template' : slug;
 }
 
-/** Imports the text of an export. @throws ValidationError for a file of a different kind */
+/**
+ * Imports the templates in the text of an export; stores nothing with `dryRun`.
+ * @throws ValidationError for a text that is no export of `service`, or has over 1,000 templates
+ */
 export async function importTemplates(
   app: App,
   caller: Caller,

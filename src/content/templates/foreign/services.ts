@@ -17,7 +17,7 @@ import { type ForeignService, type LeftField, leftFields } from './fields.ts';
 /** A template in the export of a foreign service. */
 export interface ForeignTemplate {
   name: string;
-  /** Name in calls of the service, used as the slug; null without a name. */
+  /** Name by which calls of the service name the template; becomes the slug. Null if absent. */
   alias: string | null;
   subject: string | null;
   html: string | null;
@@ -59,10 +59,7 @@ function fallbacksIn(variables: unknown): ForeignTemplate['fallbacks'] {
   );
 }
 
-/**
- * Returns an entry in which the used version replaces all versions, and the number of remaining
- * versions.
- */
+/** Returns an entry with only the version that is imported, and the number of versions left out. */
 function withVersion(service: ForeignService, one: Fields): { entry: Fields; others: number } {
   if (service === 'mailgun' && isFields(one.template)) return { entry: one.template, others: 0 };
   if (service !== 'sendgrid') return { entry: one, others: 0 };
@@ -140,7 +137,10 @@ const readers: Readonly<Record<ForeignService, (one: Fields) => Partial<ForeignT
   }),
 };
 
-/** Reads the templates of an export. @throws ValidationError for any other file */
+/**
+ * Reads the templates of an export.
+ * @throws ValidationError for a text that is no export of `service`, or has over 1,000 templates
+ */
 export function readForeign(service: ForeignService, text: string): ForeignTemplate[] {
   let parsed: unknown;
   try {

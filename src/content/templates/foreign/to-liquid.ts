@@ -46,7 +46,7 @@ const syntaxOf: Readonly<Record<ForeignService, Syntax>> = {
 interface Block {
   opened: string;
   end: string;
-  /** Prefix of names: '' outside, `item.` in a loop. */
+  /** Prefix of names: '' outside of blocks, `item.` in a loop, `a.` in `{{#a}}` of Mustachio. */
   prefix: string;
   /** Name of the current item; null outside of loops. */
   item: string | null;
@@ -205,7 +205,10 @@ class Translation {
       : this.#withDefault(source, name, fallback, raw);
   }
 
-  /** Writes a value with a fallback. Refuses a text with both quotes: Liquid has no escapes. */
+  /**
+   * Writes a value with a fallback. Refuses a text with both kinds of quotes, `%}` or `}}`: Liquid
+   * has no escapes.
+   */
   #withDefault(source: string, name: string, fallback: string | number, raw: string): string {
     const text = String(fallback);
     const quote = text.includes('"') ? "'" : '"';
@@ -282,8 +285,9 @@ function goName(text: string): string | null {
 interface Tag {
   index: number;
   whole: string;
-  /** Text between three braces (`raw`), or between two (`inner`). */
+  /** Text between three braces; undefined for further forms. */
   raw?: string;
+  /** Text between two braces; undefined for further forms. */
   inner?: string;
 }
 

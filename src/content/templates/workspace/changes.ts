@@ -73,8 +73,9 @@ export async function getWorkspaceRow(
 }
 
 /**
- * Runs a read of several statements. If the template was deleted meanwhile, replaces the error.
- * @throws ResourceNotFoundError
+ * Runs a read of several statements. If the read fails and the template no longer exists, it was
+ * deleted meanwhile.
+ * @throws ResourceNotFoundError for a deleted template; else the error of the read
  */
 export async function unlessDeleted<T>(
   db: Db,
@@ -161,7 +162,10 @@ export async function commitStep(
 
 /** A kind of change, with all values that decide the answer. */
 interface Request<Answer> {
-  /** Name of the operation, and the input without revision and key. A repeat must equal both. */
+  /**
+   * Name of the operation. A repeat must have the same name and `input`, which excludes revision
+   * and key.
+   */
   operation: string;
   input: unknown;
   /** Refuses an input that names a missing resource, before the revision is checked. */
@@ -197,7 +201,7 @@ export async function change<Answer>(
 
   const workspace = await openWorkspace(db, caller.organizationId, templateId);
   const { row } = workspace;
-  /** Returns the answer of a concurrent request with the same key; else throws for the revision. */
+  /** Returns the answer of a concurrent request with the same key. @throws ConflictError */
   const madeOrStale = async () => {
     const made = await again();
     if (made) return made.answer;

@@ -11,7 +11,7 @@ export interface Conflict {
   base: string | null;
   draft: string | null;
   main: string | null;
-  /** Set after the caller has staged the path again. */
+  /** Set once the caller has staged the path again, or restored a commit. */
   isResolved?: true;
 }
 

@@ -8,13 +8,13 @@ export interface WorkspaceRow {
   revision: number;
   /** Head of main. */
   base_commit: string;
-  /** Newest commit of a bundle that awaits a merge; null without a merge. */
+  /** Newest commit of a bundle that awaits a merge; null if no bundle awaits a merge. */
   pending_head: string | null;
   /** JSON: staged files by path; null deletes a file. */
   overlay: string;
   /** JSON of Conflict[]. */
   conflicts: string;
-  /** JSON of Reference[]. */
+  /** JSON of Reference[] (view.ts): the sources of the staged files. */
   provenance: string;
   created_at: number;
   updated_at: number;
@@ -28,7 +28,7 @@ interface AnswerRow {
   idempotency_key: string;
   organization_id: string;
   fingerprint: string;
-  /** Compressed JSON. */
+  /** Answer to the request, as compressed JSON. */
   answer: Buffer;
   created_at: number;
 }
@@ -71,7 +71,7 @@ export const findAnswer = own.first((db, templateId: string, key: string) =>
     .where('idempotency_key', '=', key),
 );
 
-/** Keeps an answer; returns false if the key already has an answer. */
+/** Inserts an answer; returns false if the key already has an answer. */
 export async function insertAnswer(trx: Db, row: AnswerRow): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tables<WorkspaceTables>(trx)
     .insertInto('workspace_answers')

@@ -9,7 +9,7 @@ import type { WorkspaceView } from './schema.ts';
 
 /** Author of a change, and the interface that was used. */
 export interface Author {
-  /** The key or member; null for the operator. */
+  /** Id of the key or of the member; null for the operator. */
   userId: string | null;
   via: 'api' | 'cli' | 'git';
 }
@@ -23,7 +23,7 @@ export interface Reference {
 
 const defaultBranch = 'main';
 
-/** Digest of the files that all workspaces share: of an empty object, because there are none. */
+/** Digest of the libraries that templates may use: of `{}`, because there are no libraries. */
 const libraryManifestDigest = digestOf('{}');
 
 export function authorOf(caller: Caller, via?: 'git'): Author {
