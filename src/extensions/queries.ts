@@ -71,7 +71,7 @@ export function insertVersion(trx: Db, row: VersionRow): Promise<boolean> {
   return versions.insert(trx, row, ['extension_id', 'precedence']);
 }
 
-/** Returns the extension, of any organization. */
+/** Returns the extension with this id, of any organization. */
 export const findExtension = own.first((db, id: string) =>
   db.selectFrom('extensions').selectAll().where('id', '=', id),
 );

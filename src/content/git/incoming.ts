@@ -28,7 +28,7 @@ export interface Incoming {
   closing: Set<string>;
   /** Objects of these commits that main lacks. */
   objects: PackedObject[];
-  /** Files of the tip. */
+  /** Files of the commit `tip`, by path. */
   files: TemplateFiles;
   /** Newest commit of main on which the new commits build; undefined if no commit is in common. */
   base: string | undefined;

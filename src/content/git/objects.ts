@@ -17,7 +17,7 @@ export interface TreeEntry {
 export interface Signature {
   name: string;
   email: string;
-  /** Seconds since 1970. */
+  /** Time of the signature, in seconds since 1970. */
   seconds: number;
   /** Offset from UTC, such as `+0100`. */
   zone: string;

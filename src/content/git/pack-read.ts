@@ -31,7 +31,7 @@ interface Delta {
   /** Number of the object in the pack, from 1. */
   number: number;
   offset: number;
-  /** Offset or id of the base. */
+  /** Object that the delta changes: the offset in the pack, or the id. */
   base: number | string;
   instructions: Buffer;
 }

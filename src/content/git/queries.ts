@@ -10,7 +10,7 @@ export interface ObjectRow {
   oid: string;
   organization_id: string;
   type: ObjectType;
-  /** Bytes before compression. */
+  /** Size of the object in bytes, before compression. */
   size: number;
   /** Compressed bytes, as a pack has them. */
   content: Buffer;
@@ -148,7 +148,7 @@ export async function selectAfter(
   return rows as (StoredObject & { position: number })[];
 }
 
-/** Gives the objects that awaited a merge their position in the history. */
+/** Sets the position of all objects that await a merge. */
 export const placePending = own.run((db, repositoryId: string, position: number) =>
   db
     .updateTable('git_objects')

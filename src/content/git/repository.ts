@@ -27,7 +27,7 @@ export interface Repository {
   organizationId: string;
 }
 
-/** The only branch. */
+/** Name of the only branch of a repository. */
 export const mainRef = 'refs/heads/main';
 
 /** The newest commit of main, and the number of commits in the history. */

@@ -35,7 +35,7 @@ export function advertise(service: GitService, { oid }: Head): Buffer {
   return Buffer.concat([pktLine(`# service=${service}\n`), flush, ...lines, flush]);
 }
 
-/** A request to fetch. */
+/** A request to fetch. `wants`: requested commits; `haves`: commits that the client has. */
 export interface Fetch {
   wants: string[];
   haves: string[];
@@ -127,7 +127,7 @@ async function commonWith(
   return newest;
 }
 
-/** A request to push. */
+/** A request to push: moves main from the commit `from` to the commit `to`. */
 export interface Push {
   from: string;
   to: string;

@@ -11,9 +11,9 @@ export interface CompiledTemplate {
   preheader: string | null;
   html: string | null;
   text: string | null;
-  /** Compiled partials by the name in `render`. */
+  /** Compiled partials of `html`, by the name in `render`. */
   partials: Readonly<Record<string, string>>;
-  /** Compiled partials of `text`. */
+  /** Compiled partials of `text`, by the name in `render`. */
   textPartials: Readonly<Record<string, string>>;
   /** Slug of the brand; null for the default brand of the organization. */
   brand: string | null;

@@ -100,7 +100,7 @@ async function publishedPreview(
   };
 }
 
-/** Reads a version with the files. */
+/** Returns a version with files and compiled texts. @throws InternalError if a part is missing */
 async function readVersion(db: Db, id: string, versionId: string) {
   const version = await queries.findVersion(db, versionId);
   const [stored] = await queries.findCompiled(db, [versionId]);

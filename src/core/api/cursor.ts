@@ -5,13 +5,13 @@ import { createHash } from 'node:crypto';
 import { ValidationError } from '../../platform/errors.ts';
 import { anyIdPattern, timeOfId } from '../../platform/runtime/ids.ts';
 
-/** A page of a cursor list. */
+/** A page of a cursor list; `nextCursor` is null on the last page. */
 export interface CursorPage<T> {
   items: T[];
   nextCursor: string | null;
 }
 
-/** Last row of a page. */
+/** Position of the last row of a page. */
 export interface CursorPosition {
   /** Time of the row, ms since 1970. */
   at: number;

@@ -208,7 +208,7 @@ export function fieldTable<Of extends Fields>(fields: Of) {
       return Object.fromEntries(changeable.map(({ name }) => [name, read(row, name)]));
     },
 
-    /** Returns the columns of a new row. */
+    /** Converts the input of a creation to the columns of a new row. */
     created(input: Values<Part<Of, 'create'>>): Columns<Of> {
       return columns(input as object, true) as Columns<Of>;
     },

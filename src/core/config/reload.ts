@@ -15,7 +15,7 @@ const reloadable: readonly string[] = [
 /** Keys of certificate files. A new path takes effect; turning TLS on or off needs a restart. */
 const tlsFiles = /^smtp\.(inbound|submission)\.tls\.(certFile|keyFile)$/;
 
-/** Keys with a changed value. */
+/** Keys with a changed value: `changed` took effect, `needRestart` did not. */
 export interface ReloadedKeys {
   changed: string[];
   needRestart: string[];

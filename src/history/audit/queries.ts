@@ -98,7 +98,7 @@ export interface AuditFilter {
   after?: { at: number; id: string } | undefined;
 }
 
-/** Returns entries, newest first. */
+/** Returns up to `limit` entries of an organization that match the filter, newest first. */
 export function selectEntries(
   db: Db,
   organizationId: string,

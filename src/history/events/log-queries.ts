@@ -19,7 +19,7 @@ export interface LogRow {
   timestamp: number;
   /** JSON of the resource; null for a message. */
   data: string | null;
-  /** Further facts as JSON. */
+  /** Further facts as JSON; null without facts. */
   facts: string | null;
 }
 

@@ -15,7 +15,7 @@ export interface HtmlTree {
   elements: number;
   /** Offset after the start tag of `head`, else of `html`, else after the doctype, else 0. */
   headAt: number;
-  /** Offset of the content of `body`. */
+  /** Offset at which the content of `body` begins. */
   bodyAt: number;
   /** The doctype as the author wrote it; empty without a doctype. */
   doctype: string;

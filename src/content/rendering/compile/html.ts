@@ -352,7 +352,7 @@ class HtmlReader {
 interface HtmlPlace {
   /** True for HTML that mrml made of MJML. */
   isOurs?: boolean;
-  /** True for the content of a table. */
+  /** True if the HTML is the content of a `<table>`. */
   isInTable?: boolean;
 }
 

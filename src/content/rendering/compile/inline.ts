@@ -62,7 +62,7 @@ export function inlineCss(
   }
 }
 
-/** Replaces the first doctype. */
+/** Replaces the first doctype of `html` by `doctype`. */
 function withDoctype(html: string, doctype: string): string {
   const start = html.search(/<!DOCTYPE/i);
   const end = html.indexOf('>', start);

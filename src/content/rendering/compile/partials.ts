@@ -122,7 +122,7 @@ export class Placing {
 
   /**
    * Returns the first `render` tag of a text at which no partial was inserted, such as in an
-   * attribute; undefined without such a tag.
+   * attribute; undefined if each tag has a partial.
    */
   unplaced(text: string): Hidden | undefined {
     return this.#shields

@@ -176,7 +176,7 @@ class TemplateEngine extends Liquid {
     registerTags(this);
   }
 
-  /** Fills templates into a writer. */
+  /** Fills templates with the values in `scope`. The result is written to `writer`. */
   fillSync(templates: Template[], scope: object, run: FillRun, writer: ContentWriter): void {
     this.#partials = run.partials;
     toValueSync(

@@ -29,7 +29,7 @@ const done = undefined as unknown as IterableIterator<unknown>;
 /** Casts the emitter: templates are filled only into a ContentWriter. */
 const writerOf = (emitter: unknown) => emitter as ContentWriter;
 
-/** A piece of the author's text. */
+/** A piece of the author's text, between tags and outputs. */
 export class StaticText implements Template, StaticPiece {
   readonly token: Token;
   readonly text: string;

@@ -281,7 +281,7 @@ function goName(text: string): string | null {
   return data ?? null;
 }
 
-/** A tag in a source. */
+/** A tag in a source: `whole` is the text of the tag, `index` the offset. */
 interface Tag {
   index: number;
   whole: string;

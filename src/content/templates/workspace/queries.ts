@@ -18,7 +18,7 @@ export interface WorkspaceRow {
   provenance: string;
   created_at: number;
   updated_at: number;
-  /** JSON of Author. */
+  /** JSON of Author (view.ts): the author of the first commit. */
   created_by: string;
   updated_by: string;
 }

@@ -14,7 +14,7 @@ export interface Author {
   via: 'api' | 'cli' | 'git';
 }
 
-/** Source of staged files. */
+/** Source of staged files: a restored commit. */
 export interface Reference {
   kind: 'commit';
   digest: string;
