@@ -136,7 +136,7 @@ interface LookedUp {
   asked: number;
   /** Number of domains for which DNS answered in time. */
   count: number;
-  /** Verified domains whose records are gone. */
+  /** Verified domains with records that are gone. */
   gone: { domain: string; organizationId: string; records: string[] }[];
 }
 

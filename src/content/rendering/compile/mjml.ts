@@ -18,7 +18,7 @@ import type { ShieldedText, SourceText } from './shields.ts';
 /** HTML that mrml made of MJML, with words in place of Liquid. */
 interface MadeHtml {
   html: ShieldedText;
-  /** Content of `mj-preview`; null if there is no `mj-preview`. */
+  /** Content of `mj-preview`; null without the tag. */
   preview: string | null;
 }
 
