@@ -48,7 +48,7 @@ export function slugOf(name: string): string {
 
 /**
  * Imports the templates in the text of an export; stores nothing with `dryRun`.
- * @throws ValidationError for a text that is not an export of `service`, or has over 1,000 templates
+ * @throws ValidationError for a text that is not an export of `service`, or above 1,000 templates
  */
 export async function importTemplates(
   app: App,

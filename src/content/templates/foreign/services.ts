@@ -139,7 +139,7 @@ const readers: Readonly<Record<ForeignService, (one: Fields) => Partial<ForeignT
 
 /**
  * Reads the templates of an export.
- * @throws ValidationError for a text that is not an export of `service`, or has over 1,000 templates
+ * @throws ValidationError for a text that is not an export of `service`, or above 1,000 templates
  */
 export function readForeign(service: ForeignService, text: string): ForeignTemplate[] {
   let parsed: unknown;
