@@ -16,7 +16,8 @@ export interface PreparedSend {
   content: SendContent;
   template?: FilledTemplate;
   /**
-   * Error of the template or the content. A repeat of an accepted send still gets the first answer.
+   * Refusal of the template or the content. A repeat of an accepted send ignores it, and gets the
+   * first answer.
    */
   refusal?: ServiceError;
   preheader?: string | null;

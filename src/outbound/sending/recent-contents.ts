@@ -29,8 +29,8 @@ export interface RecentContents {
 }
 
 /**
- * Returns a function that creates a view for each run of a transaction. After a rollback,
- * remembered ids are looked up and found missing.
+ * Returns a function that creates a view for each run of a transaction. A rollback leaves ids of
+ * contents that were not stored; the next `keep` finds them missing and forgets them.
  */
 export function recentContents(): (trx: Db) => RecentContents {
   const ids = recentlyUsed<string>(mostRemembered);

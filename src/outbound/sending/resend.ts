@@ -71,7 +71,10 @@ export async function releaseMessage(app: App, caller: Caller, id: string): Prom
   return message;
 }
 
-/** @throws ForbiddenError for a key that may not read: the answer shows a stored message. */
+/**
+ * Returns a sent message with the deliveries. @throws ForbiddenError for a key without the
+ * permission to read, because the answer shows a stored message; ConflictError for received mail.
+ */
 async function getSent(app: App, { organizationId, permissions }: Caller, id: string) {
   if (!allows(permissions, 'messages:read')) {
     throw new ForbiddenError(
@@ -100,7 +103,7 @@ function lastAttemptOf({ attempts }: DeliveryRow): Attempt | undefined {
   return fromJson<Attempt[]>(attempts)?.at(-1);
 }
 
-/** Returns the captured deliveries that may leave now. @throws ConflictError without any. */
+/** Returns the captured deliveries that may leave now. @throws ConflictError if none may. */
 async function leavingOf(
   app: App,
   { id, organization_id: organizationId, from_email: email }: MessageRow,

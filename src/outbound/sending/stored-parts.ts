@@ -21,7 +21,7 @@ export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
   filename: string;
   body: Buffer;
-  /** Whether this service sent the message, so that the page may load images. */
+  /** Whether this service sent the message: only then may the page with the part load images. */
   isOurs: boolean;
 }
 
@@ -48,7 +48,9 @@ export async function readStoredPart(app: App, token: string): Promise<StoredPar
   };
 }
 
-/** The raw mail of a message. */
+/**
+ * The raw mail of a message: only `body` if it was received, all fields of a copy if it was sent.
+ */
 export type RawMail = Pick<SentCopy, 'body'> & Partial<SentCopy>;
 
 /**

@@ -1,5 +1,6 @@
 // Recognizes programs among requests for pixels and links: by the rules of scanners.yaml, then by
-// isbot. Ignores the delivery. engage.ts recognizes clicks that come too soon after a delivery.
+// isbot. Does not know the time of the delivery: engage.ts recognizes clicks that come too soon
+// after it.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isbot } from 'isbot';
 import { LRUCache } from 'lru-cache';
@@ -24,7 +25,7 @@ export function userAgentOf({ headers }: Pick<Asked, 'headers'>): string | null 
   return text === '' ? null : text;
 }
 
-/** All apps of a process share the rules, as they are part of the program. */
+/** Rules by kind, shared by all apps of a process; null before the first use. */
 let rules: Record<EngagementKind, ScannerRule[]> | null = null;
 const judged = new LRUCache<string, { by: string | null }>({ max: mostJudged });
 

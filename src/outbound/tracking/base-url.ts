@@ -1,11 +1,11 @@
-// Base address of the links in a mail: the tracking host of the sending domain, or an address of
-// ours.
+// Base address of the links in a mail: the tracking host of the sending domain, or a public address
+// of this service.
 import type { App } from '../../core/app.ts';
 import { activeHostOf } from './custom/active-hosts.ts';
 
 /**
  * Returns the base address of links that recipients can reach: the tracking host of the domain, or
- * a configured URL. Null without either.
+ * a configured URL. Null if there is neither.
  */
 function publicBase(app: App, domainId: string | null): string | null {
   const host = domainId === null ? null : activeHostOf(app, domainId);

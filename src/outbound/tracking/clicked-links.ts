@@ -1,4 +1,4 @@
-// The links of equal messages by the number of people that followed each.
+// Counts the people that followed each link of messages with the same content.
 import type { App } from '../../core/app.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { findMessageRow } from '../messages/queries.ts';

@@ -22,7 +22,7 @@ export function hasArrived(status: MessageStatus): boolean {
   return arrived.includes(status);
 }
 
-/** State of a message that decides the numbers. */
+/** State of a message, which decides the numbers that count it. */
 export interface Standing {
   arrived: boolean;
   opened: boolean;

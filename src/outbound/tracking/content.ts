@@ -49,7 +49,7 @@ const rememberedOf = perApp(
 
 /**
  * Finds the links of HTML, except links of this service and `unsubscribeUrls`. Caches the result by
- * `digest`, which stands for both arguments.
+ * `digest`, which must differ for different `html` or `unsubscribeUrls`.
  */
 export async function linksOf(
   app: App,
@@ -65,7 +65,7 @@ export async function linksOf(
   return found;
 }
 
-/** Finds the links of HTML that only a single message has. */
+/** Finds the links of HTML that was filled for a single message. Does not use the cache. */
 export function linksOfCopy(app: App, html: string): Promise<FoundLinks> {
   return findLinks(html, ownUrls(app, []));
 }

@@ -52,7 +52,7 @@ export interface Hit {
   kind: EngagementKind;
   /** Number of the link; 0 is the pixel. */
   link: number;
-  /** Target of the link. */
+  /** Target of the link; null for the pixel. */
   url: string | null;
   /** Name of the rule or check that recognized a program; null for a person. */
   automatedBy: string | null;
@@ -134,8 +134,8 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
 }
 
 /**
- * Returns the first open and the first click that a change of a row contains. Empty without either,
- * and for mail outside of campaign runs.
+ * Returns the first open and the first click that a change of a row contains. Empty if there is
+ * neither, and for mail outside of campaign runs.
  */
 function firstOf(
   delivery: EngagedDelivery,
@@ -279,7 +279,7 @@ function eventOf(
   });
 }
 
-/** Returns the count of a delivery that only an open or click proved: of mail sent by a relay. */
+/** Counts a delivery that a relay accepted and that only the open or click proves. */
 function deliveredBy(delivery: EngagedDelivery, traitsOf: TraitsOf): Observation {
   const { organization_id: organizationId, created_at: acceptedAt, domain } = delivery;
   const traits = traitsOf(delivery.message_id, domain);

@@ -14,8 +14,7 @@ import { urlsOfMerged } from './merged-links.ts';
 import { copyLinks, hasLinks, insertContentLinks } from './queries.ts';
 
 /**
- * Returns the id of the content that has only link targets, for a content or message that is
- * deleted.
+ * Returns the id of the content that keeps only the link targets of a deleted content or message.
  */
 function linksIdOf(id: string): string {
   return linksPrefix + id.slice(id.indexOf('_') + 1);
@@ -28,7 +27,8 @@ export const linkKeeper: LinkKeeper = {
     try {
       return await urlsOfMerged(app, row);
     } catch (error) {
-      // If the content can no longer be filled, nobody has seen its links since.
+      // A click fills the content too, to find the target. If the content can no longer be filled,
+      // clicks already find no target, so there is nothing to keep.
       if (error instanceof ValidationError) return [];
       throw error;
     }

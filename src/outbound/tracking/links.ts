@@ -89,7 +89,10 @@ class Reading {
   found = 0;
   hasPixel = false;
   pixelAt: number | null = null;
-  /** Whether a tag at the end of the HTML would be parsed as a tag. */
+  /**
+   * Whether the appended `<img>` was parsed as a tag; false if the HTML ends within a comment or
+   * tag.
+   */
   isOpenAtEnd = false;
   readonly #html: string;
   readonly #short: Shortened;
@@ -150,8 +153,8 @@ function isUnsubscribeAddress(url: string): boolean {
 }
 
 /**
- * Returns a web address in the form that a browser requests. Null for a longer or a non-web
- * address.
+ * Returns a web address in the form that a browser requests. Null for an address that is not of the
+ * web, or longer than `longestUrl`.
  */
 function webAddress(value: string): string | null {
   if (value.length > longestUrl || !/^\s*https?:\/\//i.test(value)) return null;
@@ -205,8 +208,8 @@ export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLink
 }
 
 /**
- * Hot. Fills in the addresses of `linkUrl` (links count from 1) and the pixel at `pixelUrl`. Null
- * leaves either out.
+ * Hot. Fills in the addresses of `linkUrl` (links count from 1) and the pixel at `pixelUrl`. A null
+ * `linkUrl` keeps the addresses, a null `pixelUrl` adds no pixel.
  */
 export function fillLinks(
   html: string,

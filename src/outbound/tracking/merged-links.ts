@@ -64,8 +64,8 @@ const keptLinks = perApp((_app: App) => ({
 }));
 
 /**
- * Finds the target of a link that is not stored; undefined without a target. Fills a message once,
- * however often a stranger requests the links.
+ * Finds the target of a link that is not stored; undefined if the message has no such link. Fills a
+ * message once, even for many concurrent requests of the links.
  * @throws as `readContent`
  */
 export async function mergedUrlOf(

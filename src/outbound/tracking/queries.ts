@@ -19,7 +19,7 @@ class ContentCutsRow {
 export interface EngagementRow {
   message_id: string;
   delivery_id: string;
-  /** Time of the first open by a person after the delivery arrived. */
+  /** Time of the first open by a person while the delivery was sent or had arrived; else null. */
   opened_at: number | null;
   clicked_at: number | null;
   /** Number of all opens by persons, including repeats. */

@@ -8,7 +8,7 @@ import type { DeliveryRow } from '../deliveries/queries.ts';
 import { findRecipients } from '../messages/queries.ts';
 
 /**
- * A delivery of a run with the times of the first open and click; null without a first engagement.
+ * A delivery of a run, with the time of the first open or click that was just recorded; else null.
  */
 export interface FirstEngagement {
   delivery: Pick<DeliveryRow, 'message_id' | 'recipient_id' | 'campaign_run_id'>;

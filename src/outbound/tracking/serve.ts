@@ -44,7 +44,7 @@ export async function serveTracked(app: App, request: LinkRequest): Promise<Link
   return found.url === null ? pixelAnswer(method) : redirect(found.url);
 }
 
-/** Message of a token, and the target of the link; null for a pixel. */
+/** Message of a token. `url`: target of the link; null for the pixel. */
 interface Found {
   organizationId: string;
   messageId: string;

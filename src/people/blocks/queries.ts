@@ -71,8 +71,8 @@ const activeIdsAmong = own.all((db, pairs: string) => {
 });
 
 /**
- * Finds a block of all mail for each pair of organization and folded address, if any. Hot: every
- * claim runs it.
+ * Finds a block of all mail for each pair of organization and folded address; no row for a pair
+ * without a block. Hot: every claim runs it.
  */
 export async function findActiveBlocksAmong(
   db: Db,
@@ -190,7 +190,7 @@ function rangesOf(
   organizationId: string,
   { reason, foldedAddress, from, to }: BlockFilter,
 ): RawBuilder<unknown>[] {
-  // No id is older than its row, so the index skips the rows before `from`.
+  // The time in an id is never before `created_at`, so the index skips the rows before `from`.
   const isAfter =
     from === undefined
       ? sql``
@@ -203,7 +203,7 @@ function rangesOf(
     const reasons = reason === undefined ? blockReasons : [reason];
     return reasons.map((one) => sql`${ofOwner} and reason = ${one}`);
   }
-  // An expression, so that no index by reason is chosen: few rows of an address are read.
+  // An expression, so that no engine chooses the index of reasons: an address has few rows.
   const ofReason = reason === undefined ? sql`` : sql`and reason || '' = ${reason}`;
   const ofAddress = sql`${ofOwner} and folded_address = ${foldedAddress} ${ofReason}`;
   return [
@@ -212,7 +212,7 @@ function rangesOf(
   ];
 }
 
-/** Returns the rows of a page over all ranges, merged in this order. */
+/** Returns the rows of a page over all ranges, merged in the order `order`. */
 async function selectInOrder(
   db: Db,
   ranges: readonly RawBuilder<unknown>[],

@@ -42,8 +42,8 @@ const insertRows = own.bulkInsert('contacts', ContactRow);
 const insertIdentities = own.bulkInsert('contact_identities', IdentityRow);
 
 /**
- * Most contacts of a text that are inserted as single rows. More ids are passed as a list, which
- * saves 3 µs for a contact with two tags and two words.
+ * Most contacts with the same text (a tag or a word) that are inserted as single rows. More ids are
+ * passed as a list, which saves 3 µs for a contact with two tags and two words.
  */
 const fewIds = 4;
 
@@ -109,7 +109,9 @@ interface ContactsOfText {
   ids: string[];
 }
 
-/** Groups contacts by text, in the order of the index. Ids within a text grow. */
+/**
+ * Groups contact ids by text (tag or word), sorted by text as in the index. Ids keep their order.
+ */
 function byText(
   contacts: readonly NewContact[],
   textsOf: (contact: NewContact) => readonly string[],

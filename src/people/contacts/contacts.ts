@@ -38,7 +38,7 @@ import { wordsOf } from './words.ts';
 
 /**
  * Returns the addresses of an input, without repeats that differ only in case. Undefined if the
- * input has no field for them.
+ * input has neither `email` nor `identities`.
  */
 function addressesIn({ email, identities }: UpdateContact): string[] | undefined {
   const given = email === undefined ? identities?.map(({ identifier }) => identifier) : [email];
@@ -241,7 +241,7 @@ export async function getContact(app: App, caller: Caller, id: string): Promise<
   return whole;
 }
 
-/** Mentions refusals behind the first email in `statusReason`, unless it already states a block. */
+/** Explains in a null `statusReason` that addresses behind the first email refused mail. */
 async function withRefusedMembers(
   app: App,
   organizationId: string,
@@ -266,7 +266,10 @@ async function moveTags(trx: Db, row: queries.ContactRow, tags: readonly string[
   await queries.addTags(trx, row, found);
 }
 
-/** Changes to a contact. `tags` and `addresses` replace the whole list. */
+/**
+ * Changes to a contact. `addresses` replaces all addresses; `tags` maps the present tags to new
+ * tags.
+ */
 interface ContactChange {
   columns?: ReturnType<typeof columnsOf>;
   addresses?: readonly string[] | undefined;

@@ -18,7 +18,7 @@ export interface FateQuestion {
   isPending: (id: RawBuilder<unknown>) => Condition;
 }
 
-/** The contacts that are judged: a select of ids within a range, and a condition on `contacts`. */
+/** The contacts that are judged: a select of ids within a range, and an optional condition. */
 interface Among {
   ids: RawBuilder<unknown>;
   range: ContactRange;
@@ -29,7 +29,7 @@ interface Among {
 const within = (id: RawBuilder<unknown>, { after, until }: ContactRange): Condition =>
   sql`${id} > ${after} and ${id} <= ${until}`;
 
-// Only our own code writes this JSON, without spaces; a quote within a text has a backslash.
+// A search in the text suffices: our code writes this JSON without spaces, and escapes quotes.
 const wantsNoMail = sql<SqlBool>`contacts.preferences like '%"email":false%'`;
 
 const address = sql`first.folded_identifier`;

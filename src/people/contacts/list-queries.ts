@@ -61,7 +61,7 @@ export function hasStatus(
     : sql`${isArchived} = 0 and ${reason} = ${wanted}`;
 }
 
-/** A select of contact ids in a useful order, which applies some of the filters of a list. */
+/** A select of contact ids in the order of a list. It applies some of the filters of the list. */
 interface Way {
   from: Expression;
   id: Expression;
@@ -217,8 +217,9 @@ async function countFound(db: Db, filter: ContactFilter): Promise<number> {
 }
 
 /**
- * Counts matches. Stored counters give the number of all contacts and of a tag. Active contacts are
- * counted as these, minus the archived and blocked contacts.
+ * Counts matches. Reads the number of all contacts, or of a tag, from a stored counter. If the only
+ * further filter is the status `active`, subtracts the contacts with the remaining statuses. For
+ * all further filters counts rows.
  */
 export async function countContacts(db: Db, filter: ContactFilter): Promise<number> {
   const { organizationId, tag, ...others } = filter;

@@ -26,8 +26,8 @@ async function unlessMore(db: Db, query: Ids, most: number): Promise<string[] | 
 }
 
 /**
- * Returns the ids of contacts with a word that begins with `prefix`, in no order: an id twice for
- * two such words. Null for more than `most` ids.
+ * Returns the ids of contacts with a word that begins with `prefix`, in no order. A contact with
+ * two such words occurs twice. Null for more than `most` ids.
  */
 export function idsOfWord(
   db: Db,

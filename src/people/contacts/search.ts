@@ -5,8 +5,9 @@
 //   the rarest word begins a name of | examined                                       | found
 //   ---------------------------------+------------------------------------------------+----------
 //   5,000 contacts at most           | all of them                                    | all
-//   more                             | the 5,000 newest: of another filter, else of a | of these
-//                                    | complete word, else of all contacts            |
+//   more                             | the 5,000 newest of the filtered list; without | of these
+//                                    | filters, the newest with the complete word, or |
+//                                    | of all contacts if fewer have the word         |
 //
 // Frequent beginnings of addresses are searched the same way, and rare beginnings completely.
 
@@ -46,8 +47,9 @@ function isFiltered({ organizationId: _owner, ...others }: ContactFilter): boole
 }
 
 /**
- * Returns the ids of the newest contacts that pass the filter. Without a filter, prefers contacts
- * that have the longest word, if `most` contacts have it.
+ * Returns the ids of the newest contacts that pass the filter. Without a filter, and if few
+ * addresses match (`hasRareAddress`), prefers contacts with the longest word, if `most` contacts
+ * have the word.
  */
 async function newest(
   db: Db,

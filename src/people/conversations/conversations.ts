@@ -273,7 +273,7 @@ const actions = {
 } as const satisfies Record<MoveName, AuditAction>;
 
 /**
- * Changes the state of a conversation as the caller asks.
+ * Resolves, archives or reopens a conversation.
  * @throws ResourceNotFoundError; ConflictError if the state does not allow the change.
  */
 export function moveConversation(

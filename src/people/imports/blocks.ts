@@ -60,7 +60,7 @@ export interface ImportReport {
   /** Rows that state that the address is not blocked. */
   skipped: RowGroup;
   rejected: RowGroup;
-  /** Set if the file states that it is a page of a list. */
+  /** Set if the file states that it is only a part of a longer list. */
   isPartial?: true;
 }
 

@@ -25,7 +25,7 @@ const repeatable: ReadonlySet<ColumnUse> = new Set([
   ...consents,
 ]);
 
-/** Returns pairs of a column key and the use of the column, from texts that list keys by use. */
+/** Returns each column key in `columns`, with the use under which it is listed. */
 function meaningsIn(columns: Columns): [string, ColumnUse][] {
   return Object.entries(columns).flatMap(([use, keys]) =>
     keys.split(' ').map((key): [string, ColumnUse] => [key, use as ColumnUse]),

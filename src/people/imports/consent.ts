@@ -9,8 +9,8 @@ import type { Consent } from './services.ts';
 import { optOutWords, reasonWords } from './words.ts';
 
 /**
- * How the cells of a column are read. `word`: a status. `out`: yes blocks. `in`: no blocks. `any`:
- * any content blocks, such as a time or an explanation.
+ * Rule to read the cells of a column. `word`: the cell is a status. `out`: "yes" blocks the
+ * address. `in`: "no" blocks the address. `any`: any content blocks the address, such as a time.
  */
 interface ConsentRule {
   says: 'word' | 'out' | 'in' | 'any';
@@ -123,7 +123,10 @@ function standingsOf(column: string, text: string): Standing[] {
   });
 }
 
-/** Reads a cell of any rule. @throws ValidationError naming the column of an unclear value */
+/**
+ * Reads a cell by the rule of the column. @throws ValidationError naming the column of an unclear
+ * value
+ */
 function standingsIn(column: string, { says, reason }: ConsentRule, text: string): Standing[] {
   if (says === 'word') return standingsOf(column, text);
   const isNothing = nothing.test(text);

@@ -80,7 +80,10 @@ function textsIn(object: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
-/** Drops null, empty texts, and objects of only these. Returns undefined if nothing is left. */
+/**
+ * Drops null, empty texts, and objects with no further content. Returns undefined if nothing is
+ * left.
+ */
 function said(value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (typeof value !== 'object' || value === undefined || Array.isArray(value)) return value;

@@ -86,7 +86,8 @@ type Outcome = Merged['outcomes'][number];
 
 /**
  * Writes or compares a batch and returns an outcome for each candidate. Returns null, and changes
- * nothing, if a second batch of the window names a contact of this batch differently.
+ * nothing, if a second batch of the window names a contact of this batch by a different address or
+ * id.
  */
 type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 

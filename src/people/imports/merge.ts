@@ -31,7 +31,7 @@ export interface Candidate {
   row: number;
   /** First line of the row in the file. */
   line: number;
-  /** Fields of the contact. Columns stored as JSON are JSON already. */
+  /** Fields of the contact. Columns stored as JSON are JSON texts already. */
   contact: Omit<ImportedContact, Stored> & { [Name in Stored]?: string | undefined };
   /** Addresses of the row, each by `foldAddress`. */
   folded: readonly string[];
@@ -68,11 +68,11 @@ export interface Merged {
   outcomes: ('created' | 'updated' | 'unchanged' | Rejected)[];
   /** Addresses to block for each candidate. */
   addresses: (readonly string[])[];
-  /** Sorted ids of contacts of accepted candidates with an address and not archived. */
+  /** Sorted ids of contacts in accepted rows that have an address and are not archived. */
   reachable: string[];
 }
 
-/** Merges the candidates, in their order, into the existing contacts. */
+/** Merges the candidates, in order, into existing contacts or into new contacts. */
 export function mergeRows(
   app: App,
   organizationId: string,
@@ -95,7 +95,7 @@ class People {
   readonly #byAddress = new Map<string, State>();
   readonly #byExternalId = new Map<string, State>();
   readonly #ofCandidate = new Map<Candidate, State>();
-  /** Contacts of candidates that were not rejected. */
+  /** Ids of the contacts in accepted rows. */
   readonly #taken = new Set<string>();
 
   constructor(app: App, organizationId: string, { rows, identities }: Known) {
@@ -236,9 +236,9 @@ class People {
   }
 
   /**
-   * Returns the addresses to block: of a bounce only the first address of the row. Each further
-   * reason concerns the person, so all addresses of the row are blocked. For a row without an
-   * address, the addresses of the contact count.
+   * Returns the addresses to block: for a bounce only the first address of the row, for any further
+   * reason all addresses of the row, because it concerns the person. For a row without an address,
+   * the addresses of the contact count.
    */
   blocksOf(candidate: Candidate): readonly string[] {
     const state = this.#ofCandidate.get(candidate);

@@ -29,7 +29,7 @@ export interface RowReader {
   /** Name of the recognized file format. */
   format: string;
   title: string;
-  /** The use of each column of a file of contacts; empty without a header. */
+  /** The use of each column of a file of contacts; empty without a header, and for blocks. */
   map: Readonly<Record<string, ColumnUse>>;
   read(source: ImportRow, row: number): WritableRow | LeftOut;
 }

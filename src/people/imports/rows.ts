@@ -39,7 +39,7 @@ export interface ReadWindow extends Record<LeftOut['result'], LeftRows> {
 
 /** The facts that the header of a file shows. */
 export interface FileHead extends Omit<RowReader, 'read'> {
-  /** Set if the file states that it is a page of a list. */
+  /** Set if the file states that it is only a part of a longer list. */
   isPartial?: true;
 }
 

@@ -105,7 +105,7 @@ export type Verdict =
 /** Returns the trimmed text under a column of a row, or '' if the column is missing. */
 export type Field = (column: string) => string;
 
-/** Reads a file format as a list of blocks. */
+/** Rules to read the rows of a file format as blocks. */
 export interface BlockFormat {
   /** The value of `--format`. */
   name: string;
@@ -115,7 +115,7 @@ export interface BlockFormat {
   judge(field: Field, fallback: BlockReason): Verdict;
 }
 
-/** Reads a file format as a list of people. */
+/** Rules to read the rows of a file format as people. */
 export interface ContactFormat {
   /** Uses of columns in this file. They override `serviceColumns`. */
   columns?: Columns;

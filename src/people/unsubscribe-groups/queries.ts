@@ -7,7 +7,9 @@ import type { groupFields } from './schema.ts';
 
 export type UnsubscribeGroupRow = RowOf<typeof groupFields>;
 
-/** The recipient of a deleted delivery, so that the unsubscribe link still works. */
+/**
+ * The recipient of a deleted delivery, so that mail to the address `unsub+…` still unsubscribes.
+ */
 export class UnsubscribeAddressRow {
   delivery_id!: string;
   organization_id!: string;

@@ -26,8 +26,8 @@ function occurrences(values: readonly string[], text: RegExp): number {
 }
 
 /**
- * Yields the rows of UTF-8 text, without empty rows and without a byte order mark. Accepts single
- * quotation marks inside a value, because many exports do not double them.
+ * Yields the rows of UTF-8 text, without empty rows and without a byte order mark. Accepts a
+ * quotation mark inside a value that is not doubled, as in many exports.
  * @throws ValidationError naming the line of a row that cannot be read
  */
 export async function* csvRows(

@@ -35,7 +35,7 @@ export interface ImportTable {
   rows: AsyncIterable<ImportRow>;
   /** Returns the encoding of the file; final after the last row. */
   encoding(): Encoding;
-  /** Set if the file states that it is only a page of a list. */
+  /** Set if the file states that it is only a part of a longer list. */
   isPartial?: true;
 }
 

@@ -68,7 +68,7 @@ export function wordsOfDocument(document: FullTextDocument): DocumentWords {
 const joined = (places: readonly string[]): DocumentWords =>
   places.length === 0 ? '' : ` ${places.join(' ')}`;
 
-/** Splits the result of `wordsOfDocument` into positions. */
+/** Splits the result of `wordsOfDocument` into words by position. */
 export function placesOfWords(words: DocumentWords): string[] {
   return words.split(' ').slice(1);
 }

@@ -6,7 +6,7 @@
 // engine     | documents                               | words
 // -----------+-----------------------------------------+----------------------------------------------
 // SQLite     | a row for each key, numbered            | FTS5 without contents, by that number
-// PostgreSQL | a row for each key, with its `tsvector` | GIN over it
+// PostgreSQL | a row for each key, with its `tsvector` | GIN index of the `tsvector`
 //
 // Each word begins with five characters of a hash of the scope. The word of a scope (such as a
 // mailbox) is then found fast, even if many documents of further scopes contain the word. Two

@@ -1,4 +1,5 @@
-// Tokenizer of documents and queries for SQLite and PostgreSQL, so that both find the same.
+// Tokenizer of documents and queries for SQLite and PostgreSQL, so that both find the same
+// documents.
 //
 //   text                      | words
 //   --------------------------+--------------------------------------------------------------------

@@ -106,8 +106,9 @@ export function domainOf(email: string): string {
 }
 
 /**
- * Folds an address for comparison (blocks, contacts, mailboxes). Takes `MailAddress.email`. Ignores
- * case despite RFC 5321 2.4, because no provider distinguishes `Joe` from `joe`.
+ * Folds an address for comparison (blocks, contacts, mailboxes). `email` must be in normal form
+ * (`MailAddress.email`). Ignores case despite RFC 5321 2.4, because no provider distinguishes `Joe`
+ * from `joe`.
  */
 export function foldAddress(email: string): string {
   return foldCase(email);

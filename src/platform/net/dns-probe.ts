@@ -1,5 +1,5 @@
-// Queries DNS for a diagnosis: exact answers of a server, with aliases and times to live. Each
-// question is sent once, and all questions end at the same deadline. To send mail, dns.ts is used
+// Queries DNS for a diagnosis: exact answers of a server, with aliases and times to live. Equal
+// questions are sent once, and all questions end at the same deadline. To send mail, dns.ts is used
 // instead.
 import { getServers } from 'node:dns';
 import type { Clock } from '../runtime/clock.ts';

@@ -56,7 +56,7 @@ export interface Dns {
   mx(name: string): Promise<MxAnswer>;
   /**
    * Looks up A and AAAA together. If the look-up of a type fails, returns the addresses of the
-   * second type. Rejects without any address.
+   * remaining type. Rejects if no address was found.
    */
   addresses(name: string): Promise<AddressAnswer>;
   /** Returns the TXT records, each with the strings joined. */

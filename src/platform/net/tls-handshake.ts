@@ -7,7 +7,7 @@ export interface HandshakeOptions {
   socket: Socket;
   /** Name that a verified certificate must have; also sent as SNI. */
   host: string;
-  /** Whether to verify by the certificate authorities of this machine. */
+  /** Whether to verify the certificate by the certificate authorities of this machine. */
   verifyCertificate: boolean;
   /**
    * Returns the fault of the server's certificate, or null. If set, decides instead of the

@@ -22,7 +22,7 @@ export interface Clock {
 /** Work that becomes due by the wall clock, such as a queue. */
 export interface JoinedWork {
   /**
-   * Resolves once no work is due at the present time, with whether any work was done since the last
+   * Resolves once no work is due at the present time: with true if work was done since the last
    * call. `isLast`: at the end of an advance.
    */
   settle(isLast: boolean): Promise<boolean>;

@@ -39,15 +39,16 @@ export function releaseFile(path: string): void {
 }
 
 /**
- * Returns the descriptor of a held file; undefined for a different path. The caller must not close
- * the descriptor.
+ * Returns the descriptor of a held file; undefined if the file is not held. The caller must not
+ * close the descriptor.
  */
 export function heldFile(path: string): number | undefined {
   return held.get(resolve(path));
 }
 
 /**
- * Reads a held file from the beginning, even after earlier reads; undefined for a different path.
+ * Reads a held file from the beginning, even after earlier reads; undefined if the file is not
+ * held.
  */
 export function readHeldFile(path: string): Buffer | undefined {
   const descriptor = heldFile(path);

@@ -71,7 +71,7 @@ export function prefixOf(kind: IdKind): string {
 export interface NewId {
   /** Makes an id of the given kind. */
   (kind: IdKind): string;
-  /** Makes later ids sort after all ids before this time, ms since 1970. */
+  /** Makes later ids sort after all ids made before `ms` (since 1970). */
   follow(ms: number): void;
 }
 

@@ -46,9 +46,9 @@ const serviceChecks: readonly (string | undefined)[] = ['sender', 'local-sender'
 
 /**
  * Mails a new token to a sender's address; the earlier token is void.
- * @throws ResourceNotFoundError; ConflictError (verified already, domain verified elsewhere,
- * too many pending proofs, or no sender of the service may mail it); the error of a send of this
- * caller; RateLimitedError after five mails to the address in a day.
+ * @throws ResourceNotFoundError; ConflictError (verified already, domain verified elsewhere, too
+ * many pending proofs, or no sender of the service may mail it); an error that refuses a send by
+ * this caller; RateLimitedError after five mails to the address in a day.
  */
 export function resendProof(app: App, caller: Caller, id: string): Promise<Sender> {
   const { organizationId } = caller;

@@ -62,7 +62,7 @@ export function servedHost(app: App, hostname: string): ServedHostRow | undefine
 
 /**
  * Returns the host for links in mail of a domain, with the port unless that is 443. Null without a
- * host that has a valid certificate, and in a process that does not watch the hosts.
+ * host that has a valid certificate, and in a process that has not read the hosts.
  */
 export function activeHostOf(app: App, domainId: string): string | null {
   const row = knownHosts(app).ofDomain(domainId);

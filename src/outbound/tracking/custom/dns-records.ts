@@ -5,7 +5,10 @@ import type { FindTrackingRecords, TrackingRecord } from '../../../identity/doma
 import { findHostsOfDomains, type ShownHost } from './queries.ts';
 import { recordsOf } from './target.ts';
 
-/** Returns the status of the CNAME record: `pending` until a check has found the record. */
+/**
+ * Returns the status of the CNAME record: `missing` if the last check did not find the record,
+ * `pending` until a check has found it.
+ */
 function statusOf({ missing_since, status }: ShownHost): TrackingRecord['status'] {
   if (missing_since !== null) return 'missing';
   return status === 'pending' || status === 'verifying' ? 'pending' : 'valid';

@@ -264,8 +264,8 @@ export const releaseHosts: ReleaseName = async (app, { domain, formerIds }) => {
 };
 
 /**
- * Checks the host now, unless any process did so in the last 30 seconds: then it returns the state
- * of that check. If a certificate is due, a daemon orders it soon after.
+ * Checks the host now, unless a process is checking it or did so in the last 30 seconds: then
+ * returns the stored state. If a certificate is due, a daemon orders it soon after.
  * @throws ResourceNotFoundError, ConflictError (disabled, in teardown).
  */
 export async function recheckTracking(

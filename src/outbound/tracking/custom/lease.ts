@@ -23,8 +23,9 @@ const leaseMs = 60_000;
 class LostLease extends Error {}
 
 /**
- * Creates a lease until a minute from now. A lease of a different process is free if it ended
- * before `now`, which is set back after the clock was set forward.
+ * Creates a lease until a minute from now. A lease of a different process counts as ended if it
+ * ends before `now` of the lease. After the clock was set forward, `now` is earlier than the clock,
+ * so that running leases stay valid.
  */
 export function leaseOf(app: App, holder: string): Lease {
   const now = app.clock.now();

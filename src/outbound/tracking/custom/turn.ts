@@ -5,7 +5,8 @@
 //   --------------------------+------------------------------------------------+---------------------
 //   any enabled status        | no record that leads here                      | `verifying`, `dns-missing`
 //   `verifying`               | no record for a week                           | `failed`, checked daily
-//   `pending`                 | DNS did not answer                             | `verifying`; the rest stay
+//   `pending`                 | DNS did not answer                             | `verifying`
+//   any further               | DNS did not answer                             | the same
 //   `pending`, `verifying`, … | the record; an order begins                    | `issuing`
 //   any                       | CAA forbids, the authority refuses or is away  | `failed` with its reason
 //   `issuing`                 | the certificate                                | `active`
@@ -14,7 +15,7 @@
 //   `active`                  | the certificate ended                          | `failed`, `expired`
 //   `tearing-down`            | a week is over                                 | `disabled`, its key deleted
 //
-// Without ACME a proxy in front has the certificate: `issuing` until it presents one for the host.
+// Without ACME, a proxy has the certificate: `issuing` until it presents a certificate of the host.
 import type { App } from '../../../core/app.ts';
 import { DnsError } from '../../../platform/net/dns.ts';
 import { caaProblem, type Issuer, relevantCaa } from './certificates/caa.ts';

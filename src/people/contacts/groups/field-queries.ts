@@ -51,7 +51,7 @@ function isOnDay(db: Db, text: Expression, { before, after }: ContactQuery): Con
   return sql`${isDate} and substr(${text}, 1, 10) ${bytewise} ${order} ${before ?? after}`;
 }
 
-/** A text as it stands within JSON, without the quotes. */
+/** Escapes a text as in JSON, without the quotes around it. */
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /** Returns SQL for a field of a JSON column as text; null without the field. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 
 /**
  * Returns the time in the header (seconds, or a date) in ms since 1970, at most `mostMs` from now.
- * Returns null without a readable time in the future.
+ * Returns null if the header has no readable time in the future.
  */
 export function retryAtOf(clock: Clock, header: string | null, mostMs: number): number | null {
   const text = header?.trim() ?? '';

@@ -10,7 +10,7 @@ export interface QueuedJob {
   holder: string;
   /** Bytes that a queued job occupies. */
   readonly bytes: number;
-  /** Whether small jobs of the holder may be taken together with this job. */
+  /** Whether the job is small: a worker gets consecutive small jobs of a holder together. */
   readonly isSmall: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface Portion {
    * smallest part counts. Empty while the rank is unknown: then the part is 0.
    */
   readonly places: readonly Place[];
-  /** Connections that further daemons have above their parts, by lane. */
+  /** Connections that further daemons have above their parts, by the name of the limit. */
   readonly taken: Readonly<Record<string, number>>;
 }
 

@@ -119,8 +119,8 @@ export class SharedPool {
   }
 
   /**
-   * Returns the slowest place that may be evicted for a new holder; null without such a place. Of
-   * equal places, returns the newest place of the largest holder.
+   * Returns the slowest place that may be evicted for a new holder, or null. Of equal places,
+   * returns the newest place of the largest holder.
    */
   #slowest(newcomer: string, mayYield: (pace: number, held: number) => boolean): Place | null {
     let slowest: Place | null = null;

@@ -94,7 +94,8 @@ async function readWith<T>(
 }
 
 /**
- * Turns errors of acme-client into AuthorityErrors: it could not read an answer of the authority.
+ * Turns errors of acme-client into AuthorityErrors: the library could not read an answer of the
+ * authority.
  */
 async function readAuthority<T>(step: () => Promise<T>): Promise<T> {
   try {

@@ -13,7 +13,7 @@ export type AuthorityTrouble =
 
 export class AuthorityError extends Error {
   readonly trouble: AuthorityTrouble;
-  /** Ms since 1970 until which the authority rate-limited us. */
+  /** Time until which the authority wants no request, ms since 1970; null if it named no time. */
   readonly retryAt: number | null;
   /** Error type of the answer (RFC 8555 6.7) without the prefix; empty without a type. */
   readonly problem: string;

@@ -1,6 +1,6 @@
 // Decides whether the owner of a name allows an authority to issue certificates for it (CAA, RFC
-// 8659; parameters for ACME, RFC 8657). Uses the records of the name, or of the nearest name above
-// that has any.
+// 8659; parameters for ACME, RFC 8657). Uses the records of the name, or else of the nearest parent
+// domain with CAA records.
 import type { CaaRecord, Dns } from '../../../../platform/net/dns.ts';
 
 /** Authority and account that CAA records must allow. */
@@ -44,7 +44,7 @@ function readIssue(value: string): { domain: string; parameters: Map<string, str
 function isLetIssue(value: string, { identities, challenge, accountUrl }: Issuer): boolean {
   const { domain, parameters } = readIssue(value);
   if (domain === '') return false;
-  // Without identities in the directory, any domain may name the authority, which checks CAA again.
+  // If the directory has no identities, accepts any domain: the authority checks CAA again.
   if (identities.length > 0 && !identities.some((one) => one.toLowerCase() === domain)) {
     return false;
   }

@@ -4,7 +4,7 @@
 //
 //   order        | done                                            | then
 //   -------------+-------------------------------------------------+------------------------------------
-//   (none)       | if CAA allows it, order, challenge are stored   | the challenge is answered
+//   (none)       | order and challenge are stored, if CAA allows   | the challenge is answered
 //   pending      | the challenge is answered, if not done yet      | polled in 2 s, then later;
 //                |                                                 | `challenge-failed` after 10 minutes
 //   ready        | the key is stored, the request is signed        | polled
@@ -124,7 +124,7 @@ async function asked(
 
 function pollLater(app: App, row: TrackingHostRow): HostPatch {
   const now = app.clock.now();
-  // After the clock was set back, the order seems younger, but it never becomes endless.
+  // If the clock was set back, the order seems younger: the limit comes later, but it does come.
   const ageMs = Math.max(0, now - (row.order_since ?? now));
   if (ageMs >= longestOrderMs) {
     return refused(app, row, 'challenge-failed', 'the authority did not decide within 10 minutes');
