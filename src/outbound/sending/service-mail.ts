@@ -1,9 +1,9 @@
 // Mail that the service writes. Proofs of sender addresses and mails to confirm a group are sends
 // of the caller that asked for them, with the same checks, quota and usage. Mail to persons belongs
-// to the service (people/). All of it has the From of the service, so that no answer that quotes
-// the mail reaches the caller (src/identity/senders/resolve.ts). It contains at most a single link
-// and few words of the caller. It is untracked, and marked as written by a program (RFC 3834), so
-// that no absence note answers it.
+// to the service (people/). Both kinds of mail have the From of the service, so that no answer that
+// quotes the mail reaches the caller (src/identity/senders/resolve.ts). A mail contains at most a
+// single link and few words of the caller. It is untracked, and marked as written by a program (RFC
+// 3834), so that no absence note answers it.
 import type { Caller } from '../../core/api/route.ts';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
@@ -24,7 +24,7 @@ export interface ServiceWords {
    */
   purpose?: string;
   button?: string;
-  /** A sentence of the plain text that explains a way without the page. */
+  /** A sentence for the plain text: a command that does the same as the page. */
   command?: string;
   closing: string;
 }

@@ -1,7 +1,8 @@
 // The four numbers of engagement (specification 2.16). Each counts messages: delivered messages
-// that tracked opens (or clicks), and those that a person then opened (or clicked in). A message is
-// counted once, with the first delivery that arrived, in the hour in which it was accepted, and for
-// the domain of the first recipient. A bounce of the last arrived delivery subtracts the message.
+// that tracked opens (or clicks), and the delivered messages that a person then opened (or clicked
+// in). A message is counted once, with the first delivery that arrived, in the hour in which it was
+// accepted, and for the domain of the first recipient. A bounce of the last arrived delivery
+// subtracts the message.
 //
 //   open_eligible   tracks opens and arrived          opened   the same, and opened
 //   click_eligible  tracks clicks and arrived         clicked  the same, and clicked
@@ -54,7 +55,7 @@ function countsOf({ track_opens, track_clicks }: Flags, standing: Standing) {
   };
 }
 
-/** Returns the changes of the numbers that a changed message causes. Null without a change. */
+/** Returns the changes of the numbers that a changed message causes. Null if no number changes. */
 export function observeCohort(
   message: TrackedMessageRow,
   traits: Traits,

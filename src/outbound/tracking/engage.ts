@@ -7,9 +7,9 @@
 //   person       under way, failed, bounced  opens
 //   machine      any                         automated
 //
-// A click counts the same way, and implies an open if there was none. Each becomes an event of the
-// timeline, with two exceptions that only count: a repeat of the same link within 30 s of the last
-// event, and all beyond 100 events of a delivery.
+// A click counts the same way, and implies an open if there was none. Each open and click becomes
+// an event of the timeline, with two exceptions that only count: a repeat of the same link within
+// 30 s of the last event, and all beyond 100 events of a delivery.
 import type { App } from '../../core/app.ts';
 import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
 import { countMail, type Observation } from '../../identity/reputation/count.ts';

@@ -33,7 +33,7 @@ export interface FoundLinks {
   /** Number of links in the text that was read. Links after the first 1,000 are not tracked. */
   found: number;
   /**
-   * Whether only the beginning of the HTML was parsed. Then it gets no pixel, as the end is
+   * Whether only the beginning of the HTML was parsed. Then the HTML gets no pixel, as the end is
    * unknown.
    */
   isCut: boolean;
@@ -114,7 +114,7 @@ class Reading {
 
   endTag({ tagName, sourceCodeLocation: at }: Pick<Tag, 'tagName' | 'sourceCodeLocation'>): void {
     if (!at || (tagName !== 'body' && tagName !== 'html')) return;
-    // Places the pixel before `</body>`, or without it before `</html>`.
+    // Places the pixel before `</body>`, or before `</html>` if there is no `</body>`.
     if (tagName === 'html' && this.pixelAt !== null) return;
     this.pixelAt = this.#short.offset(at.startOffset, true);
   }

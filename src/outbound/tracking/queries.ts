@@ -77,7 +77,7 @@ export const findContentUrls = own.all((db, contentId: string) =>
   db.selectFrom('content_links').select('url').where('content_id', '=', contentId).orderBy('link'),
 );
 
-/** Finds the target of a link; undefined without a stored link. */
+/** Finds the target of a link; undefined if the content has no stored link with this number. */
 export const findLinkUrl = own.first(
   (db, contentId: string, link: number) =>
     db

@@ -8,7 +8,7 @@ import { linkToken, mailToken } from './tokens.ts';
 type LeavableDelivery = Pick<DeliveryRow, 'id' | 'email' | 'unsubscribe_group_id'>;
 
 /**
- * Returns the unsubscribe link of a copy, or null for mail without a group. It begins with
+ * Returns the unsubscribe link of a copy, or null for mail without a group. The link begins with
  * `linkBase`.
  */
 export function leaveUrl(

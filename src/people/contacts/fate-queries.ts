@@ -60,7 +60,7 @@ function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
 
 /**
  * Returns selects of the contacts in a range that are archived, have no address, have a block or
- * want no mail, a select for each. Such contacts are few.
+ * want no mail: a select for each reason. Such contacts are few.
  */
 export function specialIdsIn(
   { organizationId, unsubscribeGroupId }: Omit<FateQuestion, 'isPending'>,

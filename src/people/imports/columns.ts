@@ -1,4 +1,4 @@
-// Gives each column of an import a use: a field of the contact, its consent, a custom field, or
+// Gives each column of an import a use: a field of the contact, consent to mail, a custom field, or
 // none. The caller's map of columns decides first, then the format of the file, then the names with
 // the same meaning in every file (services.ts).
 
@@ -141,7 +141,7 @@ function ofConsent(name: string): ColumnUse | null {
 /**
  * Returns the use of each column of a header; null for a column that speaks of consent without a
  * known meaning. A second column for `email` becomes a further address, a second column for a
- * different field a custom field.
+ * different field becomes a custom field.
  */
 export function usesAt(header: readonly string[], { of }: ColumnUses): (ColumnUse | null)[] {
   const taken = new Set<ColumnUse>();

@@ -350,8 +350,8 @@ export function recognizedUses(header: readonly string[]): (ColumnUse | null)[] 
 
 /**
  * Returns the reader of rows for a header (null: a file without a header, with addresses only).
- * `map` overrides the uses of columns. @throws ValidationError without a column that identifies
- * people, for a repeated column, and for a column that speaks of consent without a known meaning.
+ * `map` overrides the uses of columns. @throws ValidationError if no column identifies people, for
+ * a repeated column, and for a column that speaks of consent without a known meaning.
  */
 export function contactReader(header: readonly string[] | null, map: ColumnMap): RowReader {
   if (header === null) {

@@ -123,8 +123,8 @@ function writing(
         await grow(detailsOf(counted({ ...report, rows: [] }, outcomes, pending)));
       }
       return { outcomes, pending };
-      // Not flushed to disk here: the last transaction does it for all. After a crash, repeating
-      // the import restores lost changes.
+      // Not flushed to disk here: the last transaction flushes all changes. After a crash,
+      // repeating the import restores lost changes.
     }, 'soon');
   const take: Take = async (batch, window) => {
     const candidates = candidatesOf(batch);

@@ -1,7 +1,7 @@
 // Tables of the exports of mail services, for imports of contacts and blocks. `serviceColumns` has
 // the columns with the same meaning in every file. `serviceFiles` has the file formats: the columns
 // that identify a file, the meanings only in this file, and the meaning of a row as a block. A
-// fault of an address blocks the address, but a fault of a message does not.
+// failure caused by the address blocks the address, but a failure caused by a message does not.
 
 import { columnKey } from '../../platform/csv/read-table.ts';
 import { idPattern } from '../../platform/runtime/ids.ts';
@@ -94,7 +94,7 @@ export const blockColumns = {
 } as const;
 
 /**
- * Meaning of a row: a block (of all mail without a group), no block (`skip`), or a fault
+ * Meaning of a row: a block (without a group: of all mail), no block (`skip`), or a fault
  * (`reject`).
  */
 export type Verdict =

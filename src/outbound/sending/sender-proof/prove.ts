@@ -83,8 +83,8 @@ export async function askForProof(app: App, trx: Db, caller: Caller, id: string)
 }
 
 /**
- * Mails a token. Returns the reason if the service cannot mail it now. @throws a refusal of the
- * caller.
+ * Mails a token. Returns the reason if the service cannot mail it now. @throws an error that
+ * refuses the caller.
  */
 async function mailProof(
   app: App,

@@ -154,7 +154,10 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
   }
 }
 
-/** Orders a certificate if it is due, after DNS was found right. Returns the columns to store. */
+/**
+ * Orders a certificate if it is due. The caller has found the DNS record. Returns the columns to
+ * store.
+ */
 async function orderIfDue(
   app: App,
   row: TrackingHostRow,

@@ -17,7 +17,7 @@ export function lowered(db: Db, text: Expression): Expression {
   return engineOf(db) === 'postgres' ? sql`lower((${text}) collate "C")` : sql`lower(${text})`;
 }
 
-/** Returns SQL for the position of a part in a text, from 1; 0 without the part. */
+/** Returns SQL for the position of a part in a text, from 1; 0 if the text lacks the part. */
 function placeOf(db: Db, text: Expression, part: string): Expression {
   return engineOf(db) === 'postgres' ? sql`strpos(${text}, ${part})` : sql`instr(${text}, ${part})`;
 }
@@ -54,7 +54,7 @@ function isOnDay(db: Db, text: Expression, { before, after }: ContactQuery): Con
 /** Escapes a text as in JSON, without the quotes around it. */
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** Returns SQL for a field of a JSON column as text; null without the field. */
+/** Returns SQL for a field of a JSON column as text; null if the JSON lacks the field. */
 function textOf(db: Db, json: Expression, path: readonly string[]): Expression {
   return engineOf(db) === 'postgres'
     ? sql`(${json}::json #>> ${path}::text[])`

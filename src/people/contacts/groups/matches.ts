@@ -1,5 +1,5 @@
 // Finds the members of contact groups that a query defines. A page reads the newest contacts until
-// it is full. If this exceeds the deadline because few contacts match, all contacts are read in
+// it is full. If few contacts match, that can exceed the deadline: then all contacts are read in
 // concurrent slices.
 import { ValidationError } from '../../../platform/errors.ts';
 import { unlessOverdue } from '../../../platform/store/aside.ts';

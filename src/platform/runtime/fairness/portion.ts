@@ -29,8 +29,7 @@ export const noPortion: Portion = { places: [], taken: {} };
 
 /**
  * Returns the part of a daemon in a whole number: equal parts, and a unit of the rest for some
- * daemons. The name of the limit decides which, so that not the same daemons get the rest of every
- * limit.
+ * daemons. The name of the limit decides for which daemons, so that they differ between limits.
  */
 export function partOf(limit: number, name: string, { places, taken }: Portion): number {
   let least = limit;
