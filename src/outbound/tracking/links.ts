@@ -114,7 +114,7 @@ class Reading {
 
   endTag({ tagName, sourceCodeLocation: at }: Pick<Tag, 'tagName' | 'sourceCodeLocation'>): void {
     if (!at || (tagName !== 'body' && tagName !== 'html')) return;
-    // Places the pixel before `</body>`, or before `</html>` if there is no `</body>`.
+    // Places the pixel before `</body>`, or before `</html>` if `</body>` is missing.
     if (tagName === 'html' && this.pixelAt !== null) return;
     this.pixelAt = this.#short.offset(at.startOffset, true);
   }

@@ -143,8 +143,8 @@ async function recordOfContact(app: App, trx: Db, leaving: Leaving): Promise<voi
 
 /**
  * Lifts the block that unsubscribing added. A block of all mail with a different reason stays.
- * Returns false if there is no block to lift. `comeBack` of src/consent/opt-in also confirms a
- * pending membership.
+ * Returns false if that block is missing. `comeBack` of src/consent/opt-in also confirms a pending
+ * membership.
  */
 export async function liftLeave(
   app: App,
