@@ -110,8 +110,8 @@ export default class Daemon extends BaseCommand {
     const fail = (error: unknown) => {
       throw asUnreachable(error);
     };
-    // Lines are written in the background: without this they would be lost, or follow the reason of
-    // a refused start.
+    // Log lines are written in the background. Without a flush they would be lost at a refused
+    // start, or appear after the reason.
     const flushed = () => new Promise((resolve) => log.flush(resolve));
     const virtualClock = await virtualClockOf(config, flags);
     const overrides = virtualClock && { clock: virtualClock.clock };

@@ -264,7 +264,7 @@ function startConfirmations(app: App, onStop: OnStop): void {
   onStop(() => loop.stop());
 }
 
-/** Starts the projector, which parses received mail soon after the 250. */
+/** Starts the projector, which parses received mail soon after the SMTP reply 250. */
 async function startProjector(app: App, onStop: OnStop): Promise<void> {
   const projector = createProjector(app);
   await projector.start();

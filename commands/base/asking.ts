@@ -30,7 +30,8 @@ export type Session = Asking &
 
 interface Asking {
   /**
-   * Calls a route with completed ids. @throws as the route; ValidationError naming all bad fields
+   * Completes endings of ids and `@last` (input/whole-id.ts), then calls the route. @throws as the
+   * route; ValidationError naming all bad fields
    */
   ask<Answer>(route: Doorway<Answer>, input?: Input): Promise<Answer>;
   findIds: FindIds;

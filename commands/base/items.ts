@@ -36,7 +36,7 @@ export function itemsOf<Item>(
   return itemsOfPages((place) => ask(list, { params, query: { ...query, ...place } }));
 }
 
-/** Returns the first item that fits; undefined without any. */
+/** Returns the first item that fits; undefined if no item fits. */
 export async function findItem<Item>(
   items: AsyncIterable<Item>,
   fits: (item: Item) => boolean,
@@ -46,8 +46,8 @@ export async function findItem<Item>(
 }
 
 /**
- * Calls `read` for each item and returns the first answer that is not 404; undefined without any.
- * For a resource whose parent is not known.
+ * Finds a resource whose parent is unknown: calls `read` for each possible parent, and returns the
+ * first answer that is not 404. Returns undefined if every answer is 404.
  */
 export async function firstFound<Item, Answer>(
   items: AsyncIterable<Item>,

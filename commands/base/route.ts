@@ -11,7 +11,8 @@ import { withCaller } from './session.ts';
 export type LoadRoute<Answer> = () => Promise<Answering<Answer>>;
 
 /**
- * Runs a route on an open store, with completed ids. @throws ValidationError naming all bad fields
+ * Completes endings of ids and `@last`, then runs a route on an open store. @throws ValidationError
+ * naming all bad fields
  */
 export async function runRoute<Answer>(
   app: App,

@@ -36,7 +36,8 @@ const samePressMs = 250;
 
 /**
  * Returns an object whose `call` sets a function for SIGHUP. From now on the signal does not end
- * the process. If it arrives earlier, the function is called as soon as it is set.
+ * the process. After a signal that arrived before the function was set, the function is called as
+ * soon as it is set.
  */
 export function onHangUp(): LaterCall {
   return onSignal('SIGHUP');
@@ -47,7 +48,7 @@ export function onDrain(): LaterCall {
   return onSignal(drainSignal);
 }
 
-/** Sets the function that a signal calls. The signal may have come before. */
+/** Sets the function that a signal calls. Calls it at once if the signal has come already. */
 interface LaterCall {
   call(given: () => void): void;
 }

@@ -24,7 +24,7 @@ import { withSession } from './route.ts';
 interface Words {
   /** Summary; by default the summary of the route. */
   summary?: string;
-  /** Description; by default that of the route, if it has no words of the API. */
+  /** Description; by default the description of the route (`spoken`). */
   description?: string;
   /** Examples, as pairs of description and command. */
   examples: readonly (readonly [string, string])[];
@@ -51,12 +51,12 @@ export interface Operation {
 /** Matches code and statuses of HTTP: descriptions with them are written for the API. */
 const apiWords = /`|\b[1-5]\d\d\b/;
 
-/** Returns the description of a route; empty if it speaks of requests and fields. */
+/** Returns the description of a route; empty if it contains code or a status of HTTP. */
 export function spoken({ description = '' }: Answering<unknown>): string {
   return apiWords.test(description) ? '' : description;
 }
 
-/** Returns the schema of a body or query; without a schema, that of an empty object. */
+/** Returns the object schema of a body or query; without it, the schema of an empty object. */
 function fieldsOf(schema: z.ZodType | undefined): z.ZodObject {
   return schema instanceof z.ZodObject ? schema : z.object({});
 }
@@ -276,7 +276,8 @@ interface DeleteWords<Shown> extends Words {
   /** Returns the question for the person; null if none is needed. */
   question: (shown: Shown) => string | null;
   /**
-   * Returns a further sentence for the question, and work after the removal that returns a line.
+   * Returns a further sentence for the question, and a function that does work after the removal
+   * and returns a last line; null without such work.
    */
   besides?: (
     session: Session,
@@ -300,8 +301,9 @@ export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
       withSession(typed.flags, async (session) => {
         const { withWholeIds } = await import('./input/whole-id.ts');
         const named = await paramsOf(session, typed, words.find);
-        // Completed once: the removed resource is the shown resource, even if a resource is created
-        // in between.
+        // Completes the id once for both requests: if a resource is created in between, `@last`
+        // would name the new resource, and the command would delete a resource that it has not
+        // shown.
         const whole = await withWholeIds(session.findIds, shows.params, named);
         const params = whole as object;
         const shown = await session.ask(shows, { params });

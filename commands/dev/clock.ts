@@ -82,7 +82,7 @@ async function ask(dataDir: string, body: object | undefined): Promise<ClockStat
   throw new UnreachableError(`The daemon at ${file.url} answers ${status}: ${answer.message}`);
 }
 
-/** Sends the request without a time-out: the work that falls due in years may take minutes. */
+/** Sends the request without a time-out: after a move by years, the due work may take minutes. */
 async function post(
   url: string,
   token: string,

@@ -55,7 +55,7 @@ export default class MailboxesActions extends BaseCommand {
   }
 }
 
-/** Explains an empty list, and leads to the proposals that wait elsewhere. */
+/** Explains an empty list; if any mailbox has open proposals, names the command to review them. */
 async function noneWords(session: Session, isFiltered: boolean): Promise<string> {
   const { mailboxActionRoutes } = await import('../../src/inbox/approvals/routes.ts');
   const query = { state: 'proposed', limit: '1' };

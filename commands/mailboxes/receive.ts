@@ -79,7 +79,7 @@ async function receiveMail(
   throw new ExpectationError(`the mail was refused: ${result.code} ${result.text}`);
 }
 
-/** Assigns the message to a thread at once; a daemon does this soon after the 250. */
+/** Assigns the message to a thread at once; a daemon does it soon after the SMTP reply 250. */
 async function threaded(app: App, messageId: string) {
   const { findMessageRow } = await import('../../src/outbound/messages/queries.ts');
   const { finishProjection, readProjection } = await import(

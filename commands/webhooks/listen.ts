@@ -81,7 +81,7 @@ async function secretOf({ local, server }: Session): Promise<string> {
   return listenSecretOf(server);
 }
 
-/** Reports and posts each matching event, until the signal. */
+/** Reports each matching event, and posts it with `forwardTo`, until `signal` aborts. */
 async function heardBy(
   session: Session,
   {

@@ -24,7 +24,7 @@ export interface Assets {
 
 const styles = new URL('./assets/css/', import.meta.url);
 
-/** Returns the style sheets as one, without comments and indentation. */
+/** Joins the style sheets into a single text, without comments and indentation. */
 export function styleOf(): string {
   const texts = readdirSync(styles)
     .sort()

@@ -16,7 +16,7 @@ const lives = {
   svc_console: null,
   /** Secret behind the forms of pages without a session. */
   svc_console_form: null,
-  /** Token by which a browser is recognized that has signed in before. */
+  /** Token that recognizes a browser in which somebody has signed in before. */
   svc_console_browser: yearSeconds,
   /** State of a sign-in at the provider of single sign-on, until the return. */
   svc_console_flow: 600,
@@ -42,8 +42,8 @@ export class Cookies {
   }
 
   /**
-   * Returns the value of a cookie; null for an absent or malformed one. A name that comes twice has
-   * no value: the second one may be a stranger's.
+   * Returns the value of a cookie; null for an absent or malformed cookie, and for a name that
+   * comes twice: an attacker may have set the second cookie.
    */
   read(request: Pick<FastifyRequest, 'headers'>, name: CookieName): string | null {
     const [value, ...more] = this.#valuesOf(request, name);
@@ -51,7 +51,7 @@ export class Cookies {
     return /^[\w-]+$/.test(value) && value.length <= longestValue ? value : null;
   }
 
-  /** Tells whether a browser sends two cookies of the name of the session. */
+  /** Tells whether a request has several cookies with the name of the session cookie. */
   isDoubled(request: Pick<FastifyRequest, 'headers'>): boolean {
     return this.#valuesOf(request, 'svc_console').length > 1;
   }
@@ -113,7 +113,7 @@ export function sessionFormToken(token: string, organizationId: string): string 
   return `${organizationId}.${formTokenOf(token, `form of ${organizationId}`)}`;
 }
 
-/** Returns the organization of a token that this session made for a form; null for any other. */
+/** Returns the organization of a form token; null unless `given` was made for this session. */
 export function organizationOfForm(token: string, given = ''): string | null {
   const [organizationId = ''] = given.split('.');
   return isSame(given, sessionFormToken(token, organizationId)) ? organizationId : null;
@@ -136,7 +136,9 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const;
 
-/** Returns a browser in words such as "Firefox on Windows". It says what the browser claims. */
+/**
+ * Returns the browser in words, such as "Firefox on Windows", as the User-Agent header names it.
+ */
 export function browserIn({ headers }: Pick<FastifyRequest, 'headers'>): string {
   const agent = headers['user-agent'] ?? '';
   const name = browsers.find((one) => agent.includes(`${one}/`));

@@ -124,7 +124,7 @@ export class Console {
     }
     const door = doorOf(request.method, path);
     if (door) {
-      // Without capacity, refuses pages too that read nothing from the store.
+      // Refuses the request if no capacity is free, even if the page reads nothing from the store.
       await site.workload.begin(async () => {});
       return door.answer(site, request, door.params);
     }

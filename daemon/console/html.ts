@@ -94,7 +94,7 @@ export function withClock(draw: (now: Clock) => Part): VNode {
   return h(clock.Consumer, null, draw);
 }
 
-/** Returns a copy of an element with further attributes: all pages share static elements. */
+/** Returns a copy of an element with further attributes: all pages share the static original. */
 export function withProps(node: VNode, props: Record<string, unknown>): VNode {
   return h(node.type, { ...node.props, ...guarded(props) });
 }

@@ -13,7 +13,7 @@ import { orAgain } from './refused.ts';
 interface Look {
   /** Draws the counts of changes. */
   report: Part;
-  /** Label of the button that imports, such as "Import 15 people"; null without a good line. */
+  /** Label of the button that imports, such as "Import 15 people"; null if no line is valid. */
   label: string | null;
 }
 
@@ -50,7 +50,7 @@ interface Line {
   words: string;
 }
 
-/** Draws lines of a file, such as refused ones; nothing without such a line. */
+/** Draws lines of a file, such as refused ones; nothing if `count` is 0. */
 export function linesCard(title: string, count: number, lines: readonly Line[]): Part {
   if (count === 0) return null;
   const shown = lines.slice(0, mostLines);

@@ -40,7 +40,7 @@ function documentOf(assets: AssetUrls, title: string, body: Part): string {
 
 const initialOf = (name: string) => [...name.trim()][0]?.toUpperCase() ?? '·';
 
-/** Returns the area with the longest path above a page. */
+/** Returns the area with the longest path at or above a page; undefined without such an area. */
 function areaOf({ groups, settings }: Navigation, here: string): Area | undefined {
   const all = [...groups.flatMap(({ areas }) => areas), ...(settings ? [settings] : [])];
   const depth = ({ places }: Area) =>

@@ -16,9 +16,9 @@ export interface Area {
   label: string;
   icon: IconName;
   places: readonly Place[];
-  /** Number of tasks for a person. */
+  /** Number of open proposals as text, such as `3` or `10+`; undefined if there are none. */
   waiting?: string | undefined;
-  /** Number of unread threads. */
+  /** Number of unread threads as text, such as `3` or `99+`; undefined if there are none. */
   unread?: string | undefined;
 }
 

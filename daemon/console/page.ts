@@ -41,7 +41,7 @@ export interface Asked {
   visitor: { browser: string; address: string };
   /** Token by which the browser is recognized; null for a new browser. */
   browserToken: string | null;
-  /** Returns the caller of a pasted key; null for a wrong one. */
+  /** Returns the caller of a pasted key; null for an invalid key. */
   authenticate(key: string): Promise<Caller | null>;
   /** Tells whether the caller has this right at some path: pages offer only allowed actions. */
   may(right: Right): boolean;

@@ -60,7 +60,7 @@ function wrongIn({ fields }: Refusal, query: object, typed: Form): string[] {
   return faulty.length > 0 ? faulty : names;
 }
 
-/** Returns a refusal with the faults under the names that the visitor typed at. */
+/** Returns a refusal with the faults also under the names of the fields that the visitor filled. */
 function atTyped(refusal: Refusal, query: Form, typed: Form): Refusal {
   const { status, message, tag, fields, requestId } = refusal;
   const named = Object.entries(typed).flatMap(([name, value]) => {

@@ -40,7 +40,7 @@ export type Door = (
   params: Readonly<Record<string, string>>,
 ) => Promise<Answer>;
 
-/** Answers with a page without areas. */
+/** Answers with a page without the navigation. */
 export function plainAnswer(
   { assets }: Pick<Site, 'assets'>,
   status: number,

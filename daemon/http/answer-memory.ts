@@ -31,7 +31,7 @@ const firstBytes = 1_000_000;
 const mostCounted = 16_000_000;
 /** Memory of a parsed request that waits for a turn: 1.7 KB measured, and the headers. */
 const queuedBytes = 4_096;
-/** Pace in bytes per second below which a client yields to the next file of the same site. */
+/** Bytes per second. A slower client may be cut if a file for the same site needs the memory. */
 const slowBytesPerSecond = 10_000;
 const retryAfterSeconds = 5;
 

@@ -15,8 +15,8 @@ const reasons: Readonly<Record<string, string>> = {
 
 /**
  * Answers 400 if this socket has no answer yet, and closes it. Returns the reason for the metric.
- * Returns null without a refused request, as on a connection that a browser opens in advance: it is
- * closed without an answer, which the browser would take for that of its next request.
+ * Returns null if there is no request to refuse, and closes the socket without an answer. A browser
+ * opens connections in advance, and would take an answer there as the answer to the next request.
  */
 export function answerClientError(
   error: Error & { code?: string },

@@ -75,7 +75,7 @@ export function sendError(
     .code(refusal.status)
     .headers({
       ...errorHeaders(refusal),
-      // Git clients support only Basic authentication.
+      // Keeps the challenge of a path: git clients support only Basic authentication.
       ...(challenge !== undefined && { 'www-authenticate': String(challenge) }),
     })
     .header('content-type', jsonContentType)

@@ -7,8 +7,8 @@ import { operationSince } from '../../src/platform/runtime/fairness/loop-turns.t
 
 export interface LoopDelay {
   /**
-   * Returns the average delay in ms since the last call before work gets a turn. The average is
-   * over time: a long stall weighs as much as it lasted.
+   * Returns the average delay in ms before work gets a turn, for the time since the last call. The
+   * average is over time: a long stall weighs as much as it lasted.
    */
   read(): number;
   stop(): void;
@@ -16,7 +16,7 @@ export interface LoopDelay {
 
 /** A delay that is measured, and whose stalls are reported. */
 interface LoopMeter extends LoopDelay {
-  /** Reports stalls from now on: a start loads and builds for a second, which delays nobody. */
+  /** Reports stalls from now on: the start blocks for a second, but before the first request. */
   reportTo(onStall: OnStall): void;
 }
 

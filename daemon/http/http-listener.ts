@@ -28,9 +28,7 @@ export const standardSocketLimits: SocketLimits = {
   mostConnections: 10_000,
   answerTimeoutMs: 300_000,
 };
-/**
- * Time after which a connection without traffic is dropped, well after any request was answered.
- */
+/** Time beyond the time limit of a request, after which a connection without traffic is dropped. */
 const quietConnectionMs = 120_000;
 const maxHeaderBytes = 16_384;
 

@@ -78,8 +78,8 @@ function accountOf(dataDir: string, owner: { uid: number; gid: number }): Accoun
 }
 
 /**
- * Returns every argument as an absolute path, because any may name a file: `FILE`, `--flag=FILE`,
- * `@FILE` or `sqlite:FILE`.
+ * Returns the arguments and the values of flags as absolute paths, because each may name a file:
+ * `FILE`, `--flag=FILE`, `@FILE` or `sqlite:FILE`.
  */
 function namedPaths(words: readonly string[]): string[] {
   const values = words.flatMap((word) => {
@@ -181,7 +181,8 @@ export function takeAccountOfStore(config: Config): boolean {
   }
   setEnvironment(account);
   checkReach(dataDir, account);
-  // Closes a file that the account can read itself: a key rotation replaces the file at its path.
+  // Closes files that the account can open again: after a key rotation, which writes a new file at
+  // the same path, an open descriptor would still read the old file.
   for (const path of configured) if (isOpenTo(path, constants.R_OK)) releaseFile(path);
   return true;
 }
@@ -200,7 +201,7 @@ export function refuseDaemonOfRoot(dataDir: string, configFile: string | null): 
 
 const ownerOf = ({ name, uid }: Account) => name ?? `uid ${uid}`;
 
-/** Gives all files of root at and below `dataDir` to the owner of `dataDir`. */
+/** If root runs this process, gives the files of root below `dataDir` to the owner of `dataDir`. */
 export function handOver(dataDir: string): void {
   const owner = foreignOwner(dataDir);
   if (!owner) return;

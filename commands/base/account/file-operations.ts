@@ -32,7 +32,7 @@ function handleOf(path: string): FileHandle {
 
 /** The operations. The first parameter of each is a path. */
 export const fileOperations = {
-  /** Returns kind and size; null if the path does not exist or cannot be entered. */
+  /** Returns kind and size; null if the path does not exist or cannot be reached. */
   async look(path: string): Promise<{ kind: FolderEntry['kind']; size: number } | null> {
     const found = await stat(path).catch(() => null);
     if (!found) return null;

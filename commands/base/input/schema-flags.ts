@@ -27,7 +27,7 @@ export type FlagNames = Readonly<Record<string, string | null>>;
 
 interface SchemaFlags {
   flags: Interfaces.FlagInput;
-  /** Field of each flag. */
+  /** Maps the name of each flag to the field that the flag sets. */
   fields: Readonly<Record<string, string>>;
 }
 

@@ -69,12 +69,13 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
 /** Prefixes of ids that can be completed. */
 export const completedPrefixes = Object.keys(searches);
 
-/**
- * Finds ids by their ending, newest first and at most three; the empty ending selects the newest.
- */
+/** Finds up to three ids with this ending, the newest first. The empty ending fits every id. */
 export type FindIds = (kind: IdKind, ending: string) => Promise<string[]>;
 
-/** Returns the search for ids in a store: in all organizations without `organizationId`. */
+/**
+ * Returns the search for ids in a store, in all organizations if `organizationId` is undefined. For
+ * messages of an organization, the empty ending finds the latest sent message.
+ */
 export function idsInStore(app: App, organizationId: string | undefined): FindIds {
   return async (kind, ending) => {
     if (kind === 'message' && ending === '' && organizationId !== undefined) {
@@ -147,7 +148,8 @@ export async function wholeInput(
 }
 
 /**
- * Completes ids and parses. @throws ValidationError; ResourceNotFoundError for an unknown ending.
+ * Completes the ids in `value`, and parses it by the schema. @throws ValidationError;
+ * ResourceNotFoundError for an unknown ending.
  */
 export const parseTyped = async <Schema extends Parameters<typeof parseWith>[0]>(
   findIds: FindIds,

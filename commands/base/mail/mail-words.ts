@@ -93,7 +93,10 @@ export async function callOnMessage<Answer>(
   });
 }
 
-/** Returns the newest received message of a thread, else the newest; undefined without any. */
+/**
+ * Returns the id of the newest received message of a thread, else of the newest message; undefined
+ * for a thread without messages.
+ */
 async function newestIn(
   session: Session,
   params: { id: string; threadId: string },

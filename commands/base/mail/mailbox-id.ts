@@ -59,7 +59,7 @@ async function findInStore({ app, caller }: Local, named: string): Promise<Found
   return rows[0];
 }
 
-/** Finds a mailbox as `findInStore`, in the list of the API. */
+/** Finds a mailbox by the rules of `findInStore`, in the list of the API. */
 async function findInList(session: Session, named: string): Promise<Found> {
   const { mailboxRoutes } = await import('../../../src/identity/mailboxes/routes.ts');
   const all = itemsOf(session, mailboxRoutes.list);

@@ -27,7 +27,10 @@ export function shownMessage(
   };
 }
 
-/** Returns the remote party of the message, with an arrow for the direction. */
+/**
+ * Returns an arrow with the sender of received mail; for sent mail with the first recipient, and
+ * the number of further recipients.
+ */
 export function counterpartOf({ direction, from, recipients }: Message): string {
   if (direction === 'inbound') return `← ${from.email}`;
   const [first, ...others] = recipients;

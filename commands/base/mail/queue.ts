@@ -11,7 +11,7 @@ import { type TableChoice, tableText } from '../output/output.ts';
 import { startProgress } from '../output/progress.ts';
 import { withApp } from '../session.ts';
 
-/** Number of entries above which a progress bar is shown. */
+/** Number of queued deliveries from which a progress bar is shown. */
 const worthProgress = 2_000;
 const longestWords = 60;
 
@@ -181,7 +181,10 @@ export function deliveriesWord(count: number): string {
   return `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
-/** Returns the target of `hold` and `release`. @throws UsageError unless exactly one is given. */
+/**
+ * Returns the target of `hold` and `release`: an id; or a domain, an organization, or both. @throws
+ * UsageError for an id beside them, or without a target
+ */
 export async function holdTargetFrom(
   { app, organizationId }: QueueSession,
   id: string | undefined,

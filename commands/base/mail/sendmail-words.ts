@@ -20,7 +20,7 @@ export interface SendmailWords {
   asksUpkeep: boolean;
 }
 
-/** Options of sendmail, Postfix and Exim with a value that change nothing here. */
+/** Options with a value that are known to sendmail, Postfix or Exim, but change nothing here. */
 const ignoredWithValue = 'ABCDLMNORVXehp';
 /** Options with an optional value, always attached: `-d0.1`. */
 const ignoredWithAttached = 'Qd';
@@ -29,7 +29,7 @@ const ignored = 'EGTUcmnswx';
 /** Reads the value of an option: the rest of the word or, unless `attached`, the next word. */
 type ReadValue = (attached?: 'attached') => string;
 
-/** Applies the option of a letter. */
+/** Applies an option of a single letter. */
 function applyLetter(words: SendmailWords, letter: string, value: ReadValue): void {
   switch (letter) {
     case 't':
@@ -74,7 +74,7 @@ function readReversePath(text: string): string | null {
   return path === '' || /^<\s*>$/.test(path) ? null : path;
 }
 
-/** Refuses all modes except reading a single mail, and upkeep. */
+/** Refuses all modes (`-b…`) except `m`, which reads a mail, and `i`, which sets `asksUpkeep`. */
 function checkMode(words: SendmailWords, mode: string): void {
   if (mode === 'i') words.asksUpkeep = true;
   if (mode === 'm' || mode === 'i') return;

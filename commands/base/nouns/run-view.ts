@@ -32,14 +32,17 @@ export function countLines(rows: readonly Line[]): string {
   return shown.join('\n');
 }
 
-/** Returns the completion of a run; before it, now for a running run, else the last change. */
+/**
+ * Returns the time of the completion, else `now` for a running run, else of the last change (ms).
+ */
 function until({ status, completedAt, updatedAt }: RunSummary, now: number): number {
   if (completedAt !== null) return Date.parse(completedAt);
   return status === 'running' ? now : Date.parse(updatedAt);
 }
 
 /**
- * Returns the messages per minute and the time for the rest at that pace; null before any message.
+ * Returns the messages per minute, and for a running run the time for the rest at that pace. Null
+ * before the first message.
  */
 async function paceLine(run: RunSummary, now: number): Promise<string | null> {
   const { status, startedAt, dispatchedCount, totalRecipients } = run;
@@ -88,7 +91,7 @@ export async function runText(run: RunSummary, now: number): Promise<string> {
   ].join('\n\n');
 }
 
-/** Draws a run by the clock of this machine. */
+/** Draws a run as text, for the present time of this machine. */
 export function runView(run: RunSummary): Promise<string> {
   return runText(run, Date.now());
 }

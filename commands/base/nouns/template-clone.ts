@@ -12,7 +12,7 @@ const byText = (a: string, b: string) => (a < b ? -1 : 1);
 
 const stateFile = '.svc-template.json';
 
-/** The template of a folder. */
+/** The state of a folder, stored in `.svc-template.json`. */
 export interface CloneState {
   template: string;
   /** Commit of main from which the files were copied. */
@@ -29,7 +29,7 @@ export async function readClone(folder: string): Promise<CloneState> {
 }
 
 /**
- * Reads the state of a folder; null without a state.
+ * Reads the state of a folder; null if the folder has no `.svc-template.json`.
  * @throws UsageError for a damaged state
  */
 export async function findClone(folder: string): Promise<CloneState | null> {
@@ -107,7 +107,7 @@ export async function makeFolder(folder: string): Promise<void> {
     throw new UsageError(`${resolve(folder)} is not empty: name a new folder`);
 }
 
-/** Returns the paths that differ. */
+/** Returns the paths of added, removed and changed files, sorted. */
 export function changedPaths(a: TemplateFiles, b: TemplateFiles): string[] {
   const [before, after] = [new Map(Object.entries(a)), new Map(Object.entries(b))];
   const paths = new Set([...before.keys(), ...after.keys()]);

@@ -68,7 +68,7 @@ function partyInWords(value: object): string | undefined {
 /** Fields that name a nested resource for people; the first present field counts. */
 const namingFields = ['identifier', 'address', 'name', 'id'] as const;
 
-/** Describes a resource that has an id by its name, or an identity by its address. */
+/** Describes an object with an id by the first present field of `namingFields`. */
 function resourceInWords(value: object): string | undefined {
   if (!('id' in value) || typeof value.id !== 'string') return undefined;
   const fields = value as Record<string, unknown>;

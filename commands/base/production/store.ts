@@ -13,7 +13,7 @@ import { inContext } from '../store-place.ts';
 export interface Made {
   created: boolean;
   store: string;
-  /** Null if the root key comes from the configuration. */
+  /** Path of the file with the root key; null if the key comes from the configuration. */
   secret: string | null;
   file: string | null;
   apiKey: string | null;
@@ -21,7 +21,7 @@ export interface Made {
 
 /**
  * Creates the store and the first content where they are missing. Leaves a store of an earlier
- * schema to the next daemon.
+ * schema unchanged: the next daemon migrates it.
  * @throws UnreachableError if the store cannot be opened
  */
 export async function makeStore(loaded: LoadedConfig): Promise<Made> {

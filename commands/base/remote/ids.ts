@@ -1,4 +1,4 @@
-// Ids at a server by their last characters, or the newest: the lists of the API are searched.
+// Finds ids at a server by their last characters, or the newest id, in the lists of the API.
 import { type IdKind, prefixOf } from '../../../src/platform/runtime/ids.ts';
 import { itemsOfPages, type Page } from '../items.ts';
 import { UsageError } from '../output/failure.ts';
@@ -8,7 +8,8 @@ const mostFound = 3;
 const mostPages = 20;
 
 /**
- * Path of the list for each kind of ids, by prefix. Leaves out kinds if the path needs a parent.
+ * Path of the list for each kind of ids, by prefix. Leaves out kinds whose path contains the id of
+ * a parent.
  */
 const lists: Readonly<Record<string, string>> = {
   key: '/v1/api-keys',
@@ -36,8 +37,8 @@ const lists: Readonly<Record<string, string>> = {
 type ReadList = (path: string, query: object) => Promise<Page<{ id: string }>>;
 
 /**
- * Returns up to 3 ids with this ending, the newest first; the empty ending selects all. Reads the
- * first 2,000 items of the list.
+ * Returns up to 3 ids with this ending, the newest first; the empty ending fits all ids, but only
+ * sent messages. Reads the first 2,000 items of the list.
  * @throws UsageError for a kind without a list
  */
 export async function idsInLists(read: ReadList, kind: IdKind, ending: string): Promise<string[]> {

@@ -117,7 +117,9 @@ async function threadOf({ session }: Walk, { mailboxId, threadId }: ShownAction)
   }
 }
 
-/** Returns true if the proposal is still open; otherwise prints the state and the reviewer. */
+/**
+ * Returns true if the proposal is still open; otherwise shows the state and the deciding person.
+ */
 function stillWaits({ session, reviewer }: Walk, action: ShownAction): boolean {
   const isOver = Date.parse(action.expiresAt ?? '') <= session.now();
   if (action.state === 'proposed' && !isOver) return true;
@@ -190,8 +192,9 @@ async function decideOn(walk: Walk, first: ShownAction): Promise<Outcome> {
 }
 
 /**
- * Asks about a proposal, which may be deleted meanwhile. If the mailbox of a single-mailbox walk is
- * deleted, the walk ends.
+ * Asks about a proposal, which may be deleted meanwhile. A walk through all mailboxes then shows
+ * the error and continues.
+ * @throws ResourceNotFoundError in the walk through a single mailbox, which then ends
  */
 async function visit(walk: Walk, place: Place): Promise<Outcome> {
   try {

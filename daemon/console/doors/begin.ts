@@ -1,6 +1,6 @@
 // The end of a sign-in of a person: a new session, its cookies, and a page of 200 that continues on
-// its own. A redirect from a provider or from webmail would come without the new cookie
-// (`SameSite=Strict`), the next request of our own page brings it.
+// its own. After a redirect, a browser that comes from a provider or from webmail would not send
+// the new cookie (`SameSite=Strict`). It sends the cookie with the next request of our own page.
 import type { FastifyRequest } from 'fastify';
 import { findInput } from '../../../src/access/sessions/kept-input.ts';
 import {

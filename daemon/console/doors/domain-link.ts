@@ -1,5 +1,5 @@
 // The page of a domain for a colleague without a key, at `/domains/{token}`: the domain, and the
-// records to publish. An unknown link is answered as an ended link is.
+// records to publish. An unknown link gets the same answer as an ended link.
 
 import type { App } from '../../../src/core/app.ts';
 import { readSharedDomain } from '../../../src/identity/domains/links.ts';

@@ -26,7 +26,7 @@ export async function keepOfEnded(
   const form = await readFields(site, request, mostFormBytes);
   const { _form, _kept, ...fields } = form ?? {};
   if (organizationOfForm(token, _form) !== ended) return signInPage(site, request);
-  // The person sent a kept form again: the stored form still waits.
+  // With `_kept`, the request only asks to send a form that is kept already. That form stays kept.
   if (_kept === '1') return signInPage(site, request, { status: 401, state: 'typed' });
   const search = new URLSearchParams(meantIn(request.query)).toString();
   const input = { organizationId: ended, path, search, fields, asks: '', strength: 'any' } as const;

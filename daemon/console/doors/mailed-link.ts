@@ -1,6 +1,7 @@
 // Signing in by mail: the form that asks for a link, and the page behind a mailed link. GET only
 // draws, since scanners of mail follow links; the button of the page uses the link. The answer
-// after it is a page that continues on its own: a redirect would come without the new cookie.
+// after it is a page that continues on its own: after a redirect the browser would not send the new
+// cookie (begin.ts).
 import type { FastifyRequest } from 'fastify';
 import { normalAddress } from '../../../src/access/members/address.ts';
 import { countFailure } from '../../../src/access/sessions/failures.ts';
@@ -159,7 +160,9 @@ export const openLink: Door = async (site, request, { token = '' }) => {
   });
 };
 
-/** Ends a link to sign in or to prove, without a session. Any other link stays as it is. */
+/**
+ * Ends a link to sign in or to prove, without a session. Links for different purposes stay valid.
+ */
 async function decline(site: Site, token: string, { purpose }: MailedLink): Promise<Answer> {
   if (purpose === 'sign-in' || purpose === 'proof') await useMailedLink(site.app, token);
   const text =

@@ -94,7 +94,8 @@ export const toProvider: Door = async (site, request) => {
     const { url, cookie } = await beginProvider(app, begin);
     const headers = {
       'set-cookie': cookies.write('svc_console_flow', cookie),
-      // A redirect would fail after a form: the content policy keeps forms on this site.
+      // A redirect would fail after a form: the content policy (`form-action`) forbids a form to
+      // lead to a different site.
       refresh: `0; url=${url}`,
     };
     const body = html`<p><a href=${url} rel="noreferrer">Continue with ${label}</a></p>`;

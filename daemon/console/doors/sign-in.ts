@@ -20,7 +20,7 @@ import { type Door, plainAnswer, readOwnForm, type Site } from '../site.ts';
 interface Notice {
   status: number;
   problem?: string;
-  /** A sentence of `states`. */
+  /** Key of a sentence in `states`. */
   state?: keyof typeof states;
 }
 
@@ -149,7 +149,7 @@ export const signInByKey: Door = async (site, request) => {
 
 export const tooOld: Notice = { status: 403, problem: 'The form was too old: try again.' };
 
-/** Hands a new session to the browser, and ends the session that the browser had. */
+/** Redirects with the cookie of a new session, and ends the session that the browser had. */
 export async function begun(
   site: Site,
   request: FastifyRequest,

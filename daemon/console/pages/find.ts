@@ -44,7 +44,7 @@ function has(label: string, q: string): boolean {
   return words.every((word) => label.toLowerCase().includes(word));
 }
 
-/** Returns the pages and actions with names that contain all words. */
+/** Returns up to 6 pages and up to 6 actions with names that contain all words. */
 function named(pages: readonly Page[], asked: Asked, q: string): Section[] {
   const places = areasOf(pages, asked).flatMap((area) =>
     area.places.map(({ path, label }) => ({ path, text: label, icon: area.icon })),
@@ -138,7 +138,7 @@ function drawn({ title, hits }: Section): Part {
   )}</ul>`;
 }
 
-/** Draws the results of a search; all pages and actions without words. */
+/** Draws the results of a search; for an empty search the first pages and actions. */
 async function results(pages: readonly Page[], asked: Asked): Promise<Part> {
   const q = asked.query['q']?.trim().slice(0, longest) ?? '';
   const found = q === '' ? null : await asked.ask(searchRoutes.find, { query: { q } });

@@ -52,7 +52,7 @@ function roleWord(name: string): Part {
   return known ? html`<span title=${name}>${known[1][0]}</span>` : 'Single permissions';
 }
 
-/** Returns the permissions that are ticked in a form; null without any. */
+/** Returns the permissions that are ticked in a form; null if no permission is ticked. */
 function permissionsIn(given: Form): PermissionMap | null {
   const map: Record<string, string[]> = {};
   for (const permission of everyPermission()) {

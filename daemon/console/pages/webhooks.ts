@@ -59,7 +59,7 @@ interface Share {
   words: string;
 }
 
-/** Returns the share of events that arrived among those that arrived or were given up. */
+/** Returns the share of arrived events in all events that arrived or were given up. */
 function shareOf({ delivered, exhausted }: WebhookStats): Share {
   const ended = delivered + exhausted;
   if (ended === 0) return { rate: null, words: 'none posted' };
@@ -231,7 +231,9 @@ function deliveryList(asked: Asked, found: { items: readonly WebhookDelivery[] }
   return card('Deliveries', html`${filtering}${rows}`);
 }
 
-/** Returns the delivery whose attempt failed last, among the newest ones that have not arrived. */
+/**
+ * Returns the delivery with the latest failure, among the newest given-up and pending deliveries.
+ */
 async function lastFailureOf({ ask, params }: Asked): Promise<WebhookDelivery | undefined> {
   const lists = await Promise.all(
     ['exhausted', 'pending'].map((status) =>

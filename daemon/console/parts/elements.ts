@@ -46,7 +46,7 @@ export interface Posted {
   /** Null for the filters of a list. */
   action: string | null;
   given: Form;
-  /** Whether the hidden fields are the same too. */
+  /** Whether a form fits only with the same hidden fields: several forms may post an action. */
   isExact: boolean;
 }
 

@@ -92,7 +92,7 @@ interface Input {
   offers?: readonly string[];
   /** Lines of a text area. */
   rows?: number;
-  /** Step of a number; whole numbers without one. */
+  /** Step of a number; if left out, only whole numbers are valid. */
   step?: string;
 }
 
@@ -118,7 +118,8 @@ export function field(input: Input): Part {
 }
 
 /**
- * A value of a choice. It needs a word if neither the value nor the word of the state suits people.
+ * A value of a choice. Without a word, people read the word of the value in `states`, else the
+ * value.
  */
 export type Option = string | readonly [value: string, word: string];
 

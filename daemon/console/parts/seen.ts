@@ -87,8 +87,9 @@ export interface Checked {
 }
 
 /**
- * Compares the stored values that a form was drawn with with the present values. A field that both
- * people changed to the same value does not count. Returns null for a form without such values.
+ * Compares the stored values at the time when a form was drawn with the present values. A field
+ * that both people changed to the same value does not count. Returns null for a form without
+ * hashes.
  */
 export async function checkSeen(asked: Asked, given: Form): Promise<Checked | null> {
   const { _seen: text, _action: action = '' } = given;

@@ -78,7 +78,7 @@ export function counted(value: number): string {
   return value.toLocaleString('en');
 }
 
-/** A change of a figure: how to say it, and whether it is for the better. */
+/** A change of a figure: `by` as text, such as `+3 %`; `tone` is `up` for an improvement. */
 export interface Change {
   by: string;
   tone: 'up' | 'down' | 'flat';

@@ -129,7 +129,7 @@ function showEnded(asked: Asked, kept: Waiting): View {
   return { title: 'What you typed is still here', body };
 }
 
-/** Draws the button that sends the form. The page of the form answers, so it shows a refusal. */
+/** Draws the button that posts the kept form to the page of the form, which shows a refusal. */
 function sending(asked: Asked, { path: page, search }: Waiting, label: string): Part {
   const query = Object.fromEntries(new URLSearchParams(search));
   return posting(asked, withQuery(page, query), { _kept: '1' }, label, 'first');

@@ -84,7 +84,8 @@ export function ownSchemaOf(schema: z.ZodType): JsonSchema {
 
 /**
  * Removes zod's patterns for dates, which fill half a page and add nothing to the format. Restores
- * the examples of transformed schemas: zod drops them as results, although ours are input.
+ * the examples of transformed schemas: zod expects results in them and drops them, but our examples
+ * are input.
  */
 function override({ zodSchema, jsonSchema }: Rendering): void {
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;

@@ -77,7 +77,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** Errors common to all routes (src/core/api/route.ts, `errors`). */
+/** Error statuses that all routes have, besides `errors` of the route (src/core/api/route.ts). */
 const commonErrors = [400, 401, 403, 404, 422, 429, 500, 503, 504];
 const bodyErrors = [413, 415];
 

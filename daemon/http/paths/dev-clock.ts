@@ -30,7 +30,10 @@ export function mountDevClock(
 ): void {
   const tokenHash = hashOfToken(token);
 
-  /** Returns the holder of the request's memory. @throws UnauthorizedError, ForbiddenError */
+  /**
+   * Checks the caller. Returns the holder for whom the memory of the body is counted. @throws
+   * UnauthorizedError, ForbiddenError
+   */
   async function letIn(request: FastifyRequest): Promise<string> {
     if (!isLoopbackAddress(visitorOf(dispatcher.app, request.raw))) {
       throw new ForbiddenError('The clock is moved only from the machine of the daemon');

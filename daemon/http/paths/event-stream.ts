@@ -49,7 +49,7 @@ const heartbeatMs = 15_000;
  */
 const checkMs = 1_000;
 const mostBacklog = 1_048_576;
-/** Longest wait for a reader that accepts nothing, because the backlog grows. */
+/** Longest wait for a slow reader; after it, events are written without a wait. */
 const patienceMs = 5_000;
 
 /** Path of a stream, with the permission that the key needs. */

@@ -33,7 +33,7 @@ export function linksOf(source: string | null): string[] {
   return targets.filter((target) => /^https?:/i.test(target));
 }
 
-/** Gmail cuts the HTML of mail that is longer, in bytes. */
+/** Bytes of HTML beyond which Gmail cuts a mail. */
 const cutAt = 102 * 1024;
 
 function sizeOf({ html, text }: NonNullable<Estimate['mail']>): Check {
@@ -72,7 +72,7 @@ export function isRefused({ campaign, estimate }: Omit<Checked, 'list'>): boolea
   return estimate.mail === null || all.some(({ code }) => refusing.has(code));
 }
 
-/** Returns the checks of a campaign, those that refuse it first. */
+/** Returns the checks of a campaign. Reasons for which a run is refused come first. */
 export function checksOf({ campaign, estimate, list }: Checked): Check[] {
   const { mail } = estimate;
   const all = [...campaign.warnings, ...estimate.warnings];

@@ -149,7 +149,7 @@ function trackingOf(given: Form) {
   return Object.keys(tracking).length > 0 ? tracking : undefined;
 }
 
-/** Returns the audience in the form, with the single contacts of the campaign. */
+/** Returns the audience: groups and tags of the form, single contacts of the stored campaign. */
 export function audienceOf(given: Form, before?: Campaign) {
   const tagsOf = (prefix: string, name: string) => [
     ...new Set([...chosenOf(given, prefix), ...addressesIn(given[name])]),

@@ -68,7 +68,7 @@ export interface Look {
   digest: string;
 }
 
-/** Asks for a campaign with the estimate of a run at a time. */
+/** Reads a campaign, and the estimate of a run at `scheduledFor`, or now if it is left out. */
 export async function readRunEstimate(
   { ask, params }: Asked,
   scheduledFor?: string,

@@ -82,7 +82,9 @@ interface PartOf {
 const part = ({ id, title, more }: PartOf, body: Part) =>
   html`<section class="card" id=${id} aria-labelledby=${`h-${id}`}><header><h2 id=${`h-${id}`}>${title}</h2>${more && html`<span class="right">${more}</span>`}</header>${body}</section>`;
 
-/** Draws the first two parts as a form. `sum` and `mail` stand on the right of both. */
+/**
+ * Draws the first two parts as a form, with `sum` beside the first and `mail` beside the second.
+ */
 function writing(
   asked: Asked,
   given: Form,
@@ -168,7 +170,10 @@ function countPart(estimate: Pick<Estimate, 'total' | 'dispatch' | 'skipped'>): 
     <p>${counted(total)} are chosen.${dispatch < total && ' Left out:'}</p>${leftOutList(estimate)}`;
 }
 
-/** Counts the people of the audience in the form. A script puts the part into the page. */
+/**
+ * Counts the people of the audience in the form. With `only` it returns the counts without a page:
+ * a script puts them into the open page.
+ */
 async function count(asked: Asked, given: Form): Promise<View> {
   const { ask, params } = asked;
   const isNew = params['id'] === undefined;
@@ -251,7 +256,7 @@ async function one(asked: Asked, given: Form, sum: Part = null): Promise<View> {
   };
 }
 
-/** Sends a test to some addresses. Names those that were refused. */
+/** Sends a test to some addresses. Names the refused addresses. */
 async function test(asked: Asked, given: Form): Promise<Done> {
   const { ask, params } = asked;
   const to = addressesIn(given['to']);

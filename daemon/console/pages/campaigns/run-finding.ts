@@ -67,7 +67,7 @@ export function findingOn(bounces: readonly Bounce[], total: number): Finding | 
   return null;
 }
 
-/** Asks for the first bounces of a run, with their domains and causes. */
+/** Asks for the first 15 bounces of a run; empty below 3, or without the right to read messages. */
 export async function bouncesOf(
   { ask, params, may }: Pick<Asked, 'ask' | 'params' | 'may'>,
   { stats }: Pick<RunSummary, 'stats'>,

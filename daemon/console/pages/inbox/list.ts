@@ -52,7 +52,7 @@ function wantedOf(asked: Asked) {
   return { ...chosen, folder: here === 'all' ? undefined : here, snoozed, cursor };
 }
 
-/** Draws a time in few characters: the minute of today, else the day. */
+/** Draws a time in few characters: hour and minute if it is today, else the day. */
 function shortTime(at: string): Part {
   return withClock(({ timezone, now }) => {
     const [day = '', minute = ''] = wallTimeIn(timezone, Date.parse(at)).split(' ');

@@ -44,8 +44,8 @@ export function decisionOn(
 }
 
 /**
- * Returns the open proposals of a mailbox. `part` draws a proposal of the shown thread, for the
- * first 5 of them; it is null for proposals of further threads.
+ * Returns the open proposals in threads of a mailbox: the first 5 of the shown thread, each with a
+ * drawn `part`, and all of further threads, with a null `part`.
  */
 export async function proposalsOf(asked: Asked): Promise<Proposed[]> {
   const { ask, params } = asked;

@@ -127,7 +127,7 @@ async function openedOf(
   );
 }
 
-/** Returns the mails to show: the newest, or a page from the beginning. */
+/** Returns the mails to show: the newest, or with `from` in the query a page of 50 in order. */
 async function mailsOf({ ask, params, query }: Asked) {
   const from = query['from'];
   if (from === undefined) return { mails: await ask(latestMessages, { params }), next: null };
@@ -184,7 +184,7 @@ async function thread(asked: Asked): Promise<View> {
   };
 }
 
-/** Leaves out notes from before the first mail that is shown. */
+/** If earlier mails are not shown (`isCut`), leaves out notes from before the first shown mail. */
 function afterFirst<Note extends { createdAt: string }>(
   notes: readonly Note[],
   [first]: readonly { createdAt: string }[],

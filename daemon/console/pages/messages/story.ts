@@ -7,7 +7,7 @@ import { blockBecause, causeOf, delayOf, domainOf } from '../causes.ts';
 import type { When } from './verdict.ts';
 
 export interface Step {
-  /** Class of the step: `next` for a planned one. */
+  /** Class of the step: `next` for a planned step, empty for a step without trouble. */
   tone: '' | 'warn' | 'next';
   sentence: string;
   below: string;

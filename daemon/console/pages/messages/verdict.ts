@@ -14,7 +14,7 @@ export type When = (at: string) => string;
 export interface Verdict {
   tone: Tone;
   sentence: string;
-  /** The next step, by the service or by a person; empty without one. */
+  /** The next step, by the service or by a person; empty if no step follows. */
   next: string;
 }
 
@@ -33,7 +33,7 @@ const wants = 'The recipient wants no more of this mail, and only the recipient 
 
 /**
  * Reasons for which mail waits without a refusal. `{domain}` is the domain of the recipient,
- * `{sender}` that of the sender.
+ * `{sender}` the domain of the sender.
  */
 const waits: Readonly<Record<string, string>> = {
   rate: 'many mails leave for {domain} just now',
@@ -158,7 +158,7 @@ const outcomes = [
   [['failed'], 'not sent'],
 ] as const;
 
-/** Returns the verdict on mail with several recipients: numbers, and the worst verdict as next. */
+/** Returns the verdict on several recipients: the number of each outcome; `next` has the worst. */
 function verdictOnAll(fates: readonly Fate[]): Verdict {
   const counted = outcomes.flatMap(([statuses, word]) => {
     const { length } = fates.filter(({ one }) =>

@@ -40,7 +40,10 @@ function pathOf(start: string, next: string | undefined): string {
   return withQuery('/messages', { startDate: start, endDate, direction: 'outbound' });
 }
 
-/** Returns the name of the first campaign that began within a bucket, with the number of more. */
+/**
+ * Returns the name of the first campaign that began within a bucket, with the number of further
+ * campaigns; empty without a campaign.
+ */
 function flagOf(runs: readonly LatestRun[], start: string, next: string | undefined): string {
   const [from, to] = [Date.parse(start), next ? Date.parse(next) : Number.POSITIVE_INFINITY];
   const names = runs.flatMap(({ campaign, run }) => {

@@ -78,8 +78,8 @@ export async function figuresOf(asked: Asked, name: PeriodName): Promise<Figures
 }
 
 /**
- * Tells whether bounces peaked in a bucket: at least 3, a rate of 3 %, and 1.3 times the rate of
- * the period.
+ * Tells whether bounces peaked in a bucket: at least 3 bounces, and a bounce rate of at least 3 %
+ * and of at least 1.3 times the rate of the period.
  */
 function isPeak({ attempted, bounced }: Bucket, total: Totals): boolean {
   const rate = share(bounced, attempted) ?? 0;

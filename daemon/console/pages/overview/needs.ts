@@ -53,7 +53,7 @@ type LookedDomain = Pick<
   'id' | 'domain' | 'status' | 'dnsRecords' | 'heldAt' | 'holdReason'
 >;
 
-/** Returns what a domain needs; null for a domain that is fine. */
+/** Returns the need of a held or unverified domain; null for a verified domain without a hold. */
 export function needOf(one: LookedDomain): Need | null {
   const path = `/domains/${one.id}`;
   if (one.heldAt !== null) {

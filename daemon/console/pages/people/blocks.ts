@@ -18,7 +18,7 @@ import { counted, time } from '../../parts/times.ts';
 import { addressPart } from '../../parts/who.ts';
 import { blockLabel, isRecipientsWish } from '../causes.ts';
 
-/** Draws what a block keeps back: all mail, or that of a list. */
+/** Draws the mail that a block stops: all mail, or the mail of a list. */
 function scopeOf({ may }: Asked, id: string | null, lists: ReadonlyMap<string, string>): Part {
   if (id === null) return 'All mail';
   const name = lists.get(id);

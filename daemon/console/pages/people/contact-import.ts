@@ -52,7 +52,7 @@ const meanings: Readonly<Record<ColumnUse, string>> = {
 };
 const offered = Object.entries(meanings);
 
-/** Most columns with a choice; further ones keep their recognized meaning. */
+/** Most columns with a choice; further columns keep their recognized meaning. */
 const mostChoices = 60;
 const prefix = 'column.';
 
@@ -98,7 +98,7 @@ function valuesOf(given: Form, columns: readonly SeenColumn[]): Form {
   return { file, requireConfirmation, ...Object.fromEntries(meant) };
 }
 
-/** Returns the meanings that differ from the recognized ones, as the route takes them. */
+/** Returns the chosen meanings that differ from the recognized meanings, as `COLUMN=MEANING`. */
 function mapOf(values: Form, columns: readonly SeenColumn[]): string[] {
   return columns.flatMap(({ name, use }) => {
     const chosen = values[prefix + name];

@@ -241,7 +241,7 @@ async function change({ ask, params, path }: Asked, given: Form): Promise<Done> 
   return { to: `/console${path}`, said: 'Saved.' };
 }
 
-/** Takes the contact off a list; the toast offers the way back. */
+/** Blocks mail of a list to the contact; the button in the toast lifts the block. */
 async function leave({ ask, params, path }: Asked, { list = '' }: Form): Promise<Done> {
   const body = { contactId: params['id'], unsubscribeGroupId: list };
   const [{ name }, { id }] = await Promise.all([

@@ -65,7 +65,7 @@ function conditionOf(node: ContactQuery): Condition | null {
   return { what: activity, how: 'is', value: String(given.withinDays) };
 }
 
-/** The rows of a query; `join` tells whether all or any of them hold. */
+/** The rows of a query; `join` tells whether all or any of them must hold. */
 export interface Rows {
   join: 'all' | 'any';
   conditions: Condition[];
@@ -98,7 +98,7 @@ export const queryOf = ({ join, conditions }: Rows): object => ({ [join]: condit
 
 const mostRows = 50;
 
-/** Returns the rows of a form. A row without a value is left out, unless it needs none. */
+/** Returns the rows of a form. Leaves out rows that lack a value which the comparison needs. */
 export function rowsIn(given: Form): Rows {
   const conditions: Condition[] = [];
   for (let at = 0; at < mostRows; at++) {

@@ -36,7 +36,7 @@ const jsonField = ({ query }: Form): Part =>
     hint: queryHint,
   });
 
-/** Draws the conditions as rows, with spare ones to fill. */
+/** Draws the conditions as rows, with two empty rows for more. */
 function conditionRows(given: Form): Part {
   const { join } = rowsIn(given);
   const count = Object.keys(given).filter((name) => name.startsWith('what.')).length + spareRows;

@@ -65,8 +65,8 @@ function lastHere({ status, lastSeenAt, expiresAt }: Member): Part {
 }
 
 /**
- * Draws hints on active members: without passkey and provider, never here, or without mail at the
- * domain.
+ * Draws hints on active members: names without passkey and provider, names that never came, and
+ * domains that take no mail.
  */
 async function hints({ app, config }: Asked, members: readonly Member[]): Promise<Part> {
   const active = members.filter(({ status }) => status === 'active');

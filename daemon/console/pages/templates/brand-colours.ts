@@ -5,12 +5,12 @@ import { html, type Part } from '../../html.ts';
 import type { Form } from '../../page.ts';
 
 interface Colour {
-  /** Name of the field. */
+  /** Name of the colour input in the form, and of the field in errors. */
   name: string;
   label: string;
   selector: string;
   properties: readonly string[];
-  /** Colour of mail without this value. */
+  /** Colour that mail has if the style sheet sets no colour here. */
   usual: string;
   /** Selectors of a new rule; `selector` if left out. */
   writtenAs?: string;

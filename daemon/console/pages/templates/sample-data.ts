@@ -33,7 +33,9 @@ function valuesAt(values: Values, name: string): Values {
 const isTextList = (value: unknown) =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** Returns the kind of the field for a value; null for a nested or foreign value. */
+/**
+ * Returns the kind of the field for a value; null for a value without a field, such as an object.
+ */
 function kindOf(value: unknown, { type, items }: Values): Kind | null {
   if (typeof value === 'string' || (value === undefined && type === 'string')) return 'text';
   if (typeof value === 'boolean' || (value === undefined && type === 'boolean')) return 'check';
@@ -49,7 +51,7 @@ interface Known {
   files: Readonly<Record<string, string>>;
   /** Paths of missing values, such as `order.number`. */
   missing: readonly string[];
-  /** Values of the request; null without any. */
+  /** Values that the person typed; null before the form is sent. */
   typed: Values | null;
 }
 
@@ -117,7 +119,7 @@ function valueIn(kind: string, text: string): unknown {
   return kind === 'number' && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-/** Returns the values of the fields of a request; null for a request without any. */
+/** Returns the values that a request has for the fields; null for a request without values. */
 export function typedValues({ query }: Pick<Asked, 'query'>): Values | null {
   const rest = jsonIn(query['data'], 'Further values');
   const fields = Object.entries(query).flatMap(([own, text]) => {
