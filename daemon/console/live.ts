@@ -68,8 +68,8 @@ export class LiveStreams {
   }
 
   /**
-   * Answers with a stream; `again` checks the session again. Returns false if the organization has
-   * too many streams.
+   * Answers with a stream; `again` checks the session again. Returns false if the organization may
+   * hold no further stream.
    */
   async answer(
     reply: FastifyReply,

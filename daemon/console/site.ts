@@ -1,5 +1,5 @@
-// The parts that all answers of the console share, the pages without areas, and the forms of
-// visitors without a session.
+// The parts that all answers of the console share, the pages without the navigation, and the forms
+// of visitors without a session.
 import type { FastifyRequest } from 'fastify';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import type { App } from '../../src/core/app.ts';

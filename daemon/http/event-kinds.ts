@@ -1,5 +1,5 @@
 // Every kind of event, collected from the areas that publish them; and the routes on events, which
-// do not know the areas.
+// get this list and import no area.
 
 import * as workspace from '../../src/access/organizations/events.ts';
 import * as campaignRun from '../../src/campaigns/setup/events.ts';

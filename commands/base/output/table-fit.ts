@@ -115,8 +115,8 @@ export function linesOfRow(
 }
 
 /**
- * Returns the widths of columns. Narrows the widest columns until the line fits `width`; columns in
- * `whole` stay.
+ * Returns the widths of columns. Narrows the widest columns, to 6 at least, until the line fits
+ * `width`; columns in `whole` stay.
  */
 export function fittingWidths(
   natural: readonly number[],

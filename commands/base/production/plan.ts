@@ -19,7 +19,7 @@ export interface Plan {
   loaded: LoadedConfig;
   /** Text of the new configuration file; null if the file exists. */
   newConfig: string | null;
-  /** Steps before the store is made, and steps after it. */
+  /** `before`: steps before the store is made. `behind`: steps after that. */
   before: Step[];
   behind: Step[];
   /** Path of the unit in use. */

@@ -1,4 +1,4 @@
-// Actions that call a route, then lead to a page. The right of an action is that of the route.
+// Actions that call a route, then lead to a page. An action needs the right that the route needs.
 import type { Doorway } from '../../../src/core/api/route.ts';
 import type { Action, Asked, Form } from '../page.ts';
 

@@ -102,8 +102,9 @@ interface OpenReference {
 type PageOf = (reference: OpenReference) => Packed | Promise<Packed>;
 
 /**
- * Packs each page. Packs and caches the page of each search. A search reads the whole reference, so
- * it begins in a new turn of the event loop if the current turn has no time left.
+ * Prepares each page for compression. Draws and caches the page of each search. A search reads the
+ * whole reference, so it begins in a new turn of the event loop if the current turn has no time
+ * left.
  */
 function openReference({ pages, search: draw }: Reference): OpenReference {
   const packed = new Map([...pages].map(([path, html]) => [path, new Packed(html)]));
