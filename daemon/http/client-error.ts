@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /**
  * Answers 400 if this socket has no answer yet, and closes it. Returns the reason for the metric.
- * Returns null if there is no request to refuse, and closes the socket without an answer. A browser
+ * Without a request to refuse, returns null, and closes the socket without an answer. A browser
  * opens connections in advance, and would take an answer there as the answer to the next request.
  */
 export function answerClientError(

@@ -8,8 +8,8 @@ const mostFound = 3;
 const mostPages = 20;
 
 /**
- * Path of the list for each kind of ids, by prefix. Leaves out kinds whose path contains the id of
- * a parent.
+ * Path of the list for each kind of ids, by prefix. Leaves out kinds if the path has the id of a
+ * parent.
  */
 const lists: Readonly<Record<string, string>> = {
   key: '/v1/api-keys',
