@@ -1,5 +1,5 @@
-// `svc domains dns`. src/identity/domains/domains.ts has keys and records; verification.ts in that
-// folder looks the records up.
+// `svc domains dns` prints the DNS records that a domain needs. In src/identity/domains,
+// dns-records.ts defines the records, and check-records.ts looks them up.
 import { Flags } from '@oclif/core';
 import {
   type DnsForm,

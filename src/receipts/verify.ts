@@ -17,7 +17,7 @@ import {
 } from './schema.ts';
 import { fromHex, rootOfPath, toHex } from './tree.ts';
 
-/** A part of a receipt that differs from the sealed log. */
+/** A part of a receipt that fails a check, with the reason. */
 export interface ReceiptProblem {
   /** The part: `head`, `message`, `envelope`, `mime`, the id of an event, or an attempt. */
   part: string;

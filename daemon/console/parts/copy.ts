@@ -1,4 +1,5 @@
-// Values to copy: by the button, and without a script by one click, which selects the whole value.
+// Draws values that a person copies with a button. Without a script the button is hidden, and a
+// click selects the whole value.
 import { html, type Part } from '../html.ts';
 import { icon } from './icon.ts';
 

@@ -46,7 +46,7 @@ export interface Session {
   strength: Strength;
   /** Whether the session has a proof that the organization asks for; else it opens no page. */
   isStrongEnough: boolean;
-  /** Whether the session opens no further organization of the person. */
+  /** Whether the session cannot switch to a different organization of the person. */
   isAlone: boolean;
   /** Whether a toast waits for the next page. */
   hasToast: boolean;

@@ -43,9 +43,9 @@ type ContactValues = Readonly<Record<string, unknown>>;
 const testMark = '[Test] ';
 
 /**
- * Checks the content of a campaign that is saved, and returns advice about it. Accepts a sender
- * that may not send yet, as it may be verified before the run. @throws as `draftRunContent`, and
- * ValidationError for content that cannot be filled
+ * Checks the content of a campaign, and returns advice on it. A sender that may not send yet only
+ * causes a warning. @throws ResourceNotFoundError or ConflictError for a missing or unpublished
+ * template, ValidationError for content that cannot be filled and for a footer without a brand
  */
 export async function checkCampaignMail(
   app: App,

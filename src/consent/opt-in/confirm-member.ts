@@ -20,7 +20,10 @@ export async function confirmMember(app: App, trx: Db, row: ConfirmationRow): Pr
   });
 }
 
-/** Locks the contact with this first address. Returns the row of a pending member, or null. */
+/**
+ * Locks the contact if `address` is the first address of that contact. Returns the confirmation if
+ * the contact is a pending member of the group; else null.
+ */
 async function lockPending(
   trx: Db,
   { organizationId, groupId, address }: Pick<Leaver, 'organizationId' | 'groupId' | 'address'>,

@@ -19,7 +19,7 @@ const mostNamed = 20;
 const ignored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
 const control = /[\u0000-\u001f\u007f-\u009f]/;
-/** Characters that HTML and MJML forbid. JSON needs six characters for each. */
+/** Control characters refused in files: all below U+0020 except tab, LF, form feed and CR. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
 const notInText = /[\u0000-\u0008\u000b\u000e-\u001f]/;
 

@@ -25,8 +25,8 @@ export interface KeyUser {
 }
 
 /**
- * Learns the key in force. @throws UnreachableError if this process lacks a key that the store
- * needs
+ * Sets in `secrets` the period in which each key was in force.
+ * @throws UnreachableError if this process lacks a key that the store needs
  */
 function learn({ secrets }: Pick<KeyUser, 'secrets'>, rows: readonly RootKeyRow[]): void {
   const used = rows.filter(({ used_from }) => used_from !== null);

@@ -119,7 +119,7 @@ function countsOf(tally: Tally) {
 }
 
 /**
- * Returns mail by day or hour, the oldest first, including empty buckets.
+ * Returns the counts of mail by day or hour, oldest first, including empty buckets.
  * @throws ValidationError for a bad range, or a range too long for hours.
  */
 export async function timeseries(

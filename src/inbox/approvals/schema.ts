@@ -55,7 +55,7 @@ const actor = z.object({
   displayName: z.string().nullable().describe('Name of the actor at that time; null without one'),
 });
 
-/** An action or a proposal of a key or an installation in a mailbox. */
+/** An action or a proposal in a mailbox, by a key, an installation, a member or the operator. */
 export const mailboxActionOutput = z
   .object({
     id: z.string().describe('Id of the action'),

@@ -45,8 +45,9 @@ function citedIn(html: string): Set<string> {
 }
 
 /**
- * Returns the attachments, with `related` for parts that a reader does not save. A picture without
- * a Content-ID counts as shown if it is in multipart/related and the mail has HTML.
+ * Sets `related` to true for parts that are no files to save: parts shown in the HTML, signatures
+ * and parts for programs. A picture without a Content-ID counts as shown if it is in
+ * multipart/related and the mail has HTML.
  */
 export function withShown(attachments: MailAttachment[], html: string | null): MailAttachment[] {
   if (attachments.length === 0) return attachments;

@@ -141,7 +141,10 @@ function statusThen(one: Delivery, at: number, scheduledFor: string | null): Mes
   return isUpTo(scheduledFor, at) ? 'queued' : 'scheduled';
 }
 
-/** Returns the time fields of steps after this status. They are null even if steps share a time. */
+/**
+ * Returns the names of the time fields of steps after this status. `deliveryThen` clears them: a
+ * later step may have the same time as the event, so that a comparison of times is not enough.
+ */
 function aheadOf(status: MessageStatus): (keyof Delivery)[] {
   if (status === 'sent') return ['deliveredAt', 'readAt', 'failedAt', 'terminalAt'];
   if (status === 'delivered') return ['readAt', 'failedAt'];

@@ -57,7 +57,7 @@ function problemsOf(error: ServiceError): DryRunResult['problems'] {
   );
 }
 
-/** Knows no stored contents and stores none, so a draft always has a content of its own. */
+/** Finds and records no contents, so that a draft of a dry run never reuses stored content. */
 const nothingStored: RecentContents = {
   keep: async () => {},
   find: () => null,

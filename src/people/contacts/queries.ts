@@ -34,7 +34,10 @@ export class IdentityRow {
   position!: number;
   /** Address in the normal form of src/platform/net/address.ts, case as given. */
   identifier!: string;
-  /** Time at which mail to or from the address proved its owner, ms since 1970. */
+  /**
+   * Time at which ownership of the address was proved, ms since 1970: by a click in mail to the
+   * address, or by mail from the address that passed DMARC. Null without a proof.
+   */
   verified_at!: number | null;
 }
 

@@ -108,7 +108,7 @@ function fieldReader(
   };
 }
 
-/** A table without the encoding of the file. */
+/** A table as the reader of a format returns it; the caller adds the encoding. */
 type DecodedTable = Omit<ImportTable, 'encoding'>;
 
 /** Returns a fault if a row has more values than columns: values may be in the wrong columns. */

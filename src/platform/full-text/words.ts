@@ -11,8 +11,8 @@
 export const wordCharacters = 64;
 
 /**
- * Marks to remove: accents, points and invisible characters. Vowel signs of further scripts stay,
- * because readers take the signs for letters.
+ * Marks to remove: accents, Hebrew and Arabic vowel points, and invisible characters. Vowel signs
+ * of scripts such as Devanagari and Thai stay, because readers take the signs for letters.
  */
 const diacritics =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is meant alone

@@ -23,7 +23,7 @@ export interface EndpointWork {
   organization_id: string;
   status: EndpointRow['status'];
   failing_since: number | null;
-  /** Due time of the first live delivery; null without a live delivery. */
+  /** Earliest due time of a delivery, without replays; null if only replays wait. */
   live_due: number | null;
   replay_due: number | null;
 }

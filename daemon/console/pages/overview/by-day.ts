@@ -34,7 +34,7 @@ export function namesOf({ timezone }: Zone, period: PeriodName, start: string) {
   return [hour, `${long}, ${hour}`] as const;
 }
 
-/** Returns the path of the messages from one instant until before the next. */
+/** Returns the path of the list of sent mail from `start` until before `next`, if given. */
 function pathOf(start: string, next: string | undefined): string {
   const endDate = next && new Date(Date.parse(next) - 1).toISOString();
   return withQuery('/messages', { startDate: start, endDate, direction: 'outbound' });

@@ -112,7 +112,7 @@ export function rowsIn(given: Form): Rows {
   return { join: given['join'] === 'any' ? 'any' : 'all', conditions };
 }
 
-/** Returns rows as the fields of a form. */
+/** Returns form fields `what.0`, `how.0`, `value.0`, … and `join`, which `rowsIn` reads back. */
 export function formOfRows({ join, conditions }: Rows): Form {
   const fields = conditions.flatMap(({ what, how, value }, at) => [
     [`what.${at}`, what],

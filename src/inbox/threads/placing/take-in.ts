@@ -1,6 +1,6 @@
-// Puts received mail into a thread of the mailbox, once, in the transaction that stores the parsed
-// content (src/outbound/messages/contents/projection.ts), publishes the event and indexes its
-// words. put-in.ts chooses the thread and changes it.
+// Puts received mail into a thread of the mailbox once, publishes the event and indexes the words
+// of the mail. Runs in the transaction that stores the parsed content
+// (src/outbound/messages/contents/projection.ts). put-in.ts chooses and changes the thread.
 import type { App } from '../../../core/app.ts';
 import { eventToRecord, recordEvents } from '../../../history/events/record.ts';
 import { mailboxMessageReceived } from '../../../identity/mailboxes/events.ts';

@@ -133,7 +133,8 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
         next_check_at: soonest(daily, finding.validity.until),
       };
     case 'none': {
-      // A single failed check does not cancel a certificate that was valid at the previous check.
+      // An active host stays active until the known certificate expires, even if repeated checks
+      // get no certificate from the proxy.
       const isActive = row.status === 'active' && expiryOf(row, now) !== null;
       return {
         ...said(finding.message),
