@@ -23,7 +23,7 @@ export interface EndpointWork {
   organization_id: string;
   status: EndpointRow['status'];
   failing_since: number | null;
-  /** Earliest due time of a delivery, without replays; null if only replays wait. */
+  /** Earliest due time of a delivery, without replays; null if no such delivery waits. */
   live_due: number | null;
   replay_due: number | null;
 }
